@@ -180,7 +180,7 @@ func pageSettings(w *tab, b *broker) {
 	}
 	w.sees("max-length-bytes")
 	got := strings.Join(rows(), "\n")
-	for _, want := range []string{"message-ttl|7000000|policy|9000000|7000000|–|", "max-length|500|operator policy|–|–|500|", "expires|5000000|argument|5000000|–|–|", "overflow|drop-head|default|–|–|–|"} {
+	for _, want := range []string{"message-ttl|1 h 57 min (7,000,000 ms)|policy|2 h 30 min|1 h 57 min (7,000,000 ms)|–|", "max-length|500|operator policy|–|–|500|", "expires|1 h 23 min (5,000,000 ms)|argument|1 h 23 min (5,000,000 ms)|–|–|", "overflow|drop-head|default|–|–|–|"} {
 		if !strings.Contains("\n"+got, "\n"+want) {
 			w.Errorf("no %q in\n%s", want, got)
 		}
@@ -291,7 +291,7 @@ func TestPageQueueOfOtherUsers(t *testing.T) {
 	}
 	w.click(".parts a", "Settings")
 	w.sees("Only users with the tag policymaker see")
-	w.until("[...document.querySelectorAll('tbody tr')].some((r) => r.textContent === 'message-ttl–?90000007000000')")
+	w.until("[...document.querySelectorAll('tbody tr')].some((r) => r.textContent === 'message-ttl–?2 h 30 min1 h 57 min (7,000,000 ms)')")
 	w.do(chromedp.Navigate(w.url("#/queue/%2F/watched?show=messages")))
 	w.sees("Each peek renews the lease, as configured.")
 	w.sees("There are no such messages.")

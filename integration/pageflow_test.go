@@ -68,7 +68,7 @@ func TestPageFlow(t *testing.T) {
 		c.send("sales", strings.Fields(strings.Repeat("x ", 20))...)
 	}
 	w.until("[...document.querySelectorAll('.flow > text')].some((e) => /^maxlen [0-9.]+\\/s$/.test(e.textContent))")
-	w.click(".check", "fold ladders of delay queues")
+	w.click(".check", "fold similar queues")
 	w.until("[...document.querySelectorAll('.flow g title')].some((e) => e.textContent === 'celery_delayed_7, queue')")
 	w.fill("input[type=search]", "FORGOTTEN")
 	w.sees("1 queue forwards messages. 0 cycles, 1 dead end.")
@@ -81,6 +81,45 @@ func TestPageFlow(t *testing.T) {
 	w.onlyText("main b", "main img", "main script")
 	_ = eval[bool](w, "(document.querySelector('.flow a').dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true})), true)")
 	w.until("location.hash === '#/queue/%2F/mails'")
+}
+
+// Queues that all lead to one target are one node, and labels overlap neither each other nor nodes.
+func TestPageFlowFans(t *testing.T) {
+	t.Parallel()
+	br, b := newBrowser(t), start(t)
+	c := b.dial()
+	c.must(c.ExchangeDeclare("dlx", "fanout", true, false, false, false, nil))
+	for _, name := range []string{"dead", "audit", "copies"} {
+		c.queue(name, amqp.Table{"x-dead-letter-exchange": "dlx", "x-max-length": int64(1)}) // cycles, with labels on the way back
+		c.must(c.QueueBind(name, "", "dlx", false, nil))
+	}
+	for i := range 12 {
+		name := fmt.Sprintf("orders.%d", i)
+		c.queue(name, amqp.Table{"x-dead-letter-exchange": "dlx", "x-message-ttl": int64(1), "x-max-length": int64(2)})
+		c.send(name, "1", "2", "3", "4")
+	}
+	w := br.open(b, "#/flow").asGuest()
+	w.until("[...document.querySelectorAll('.flow g title')].some((e) => e.textContent === 'orders.…, 12 queues')")
+	w.until("[...document.querySelectorAll('.flow > text')].filter((e) => e.textContent !== '').length >= 3")
+	w.shoot("flow-fan")
+	clash := `(() => {
+		const box = (e) => e.getBoundingClientRect(), over = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+		const labels = [...document.querySelectorAll('.flow > text')].filter((e) => e.textContent !== ''), nodes = [...document.querySelectorAll('.flow rect')];
+		for (const [i, l] of labels.entries()) {
+			const hit = [...labels.slice(i + 1), ...nodes].find((o) => over(box(l), box(o)));
+			if (hit) return l.textContent + ' over ' + (hit.textContent || hit.parentNode.textContent);
+		}
+		return '';
+	})()`
+	if found := eval[string](w, clash); found != "" {
+		t.Error(found)
+	}
+	w.click(".check", "fold similar queues")
+	w.until("[...document.querySelectorAll('.flow g title')].some((e) => e.textContent === 'orders.7, queue')")
+	if found := eval[string](w, clash); found != "" {
+		t.Error(found)
+	}
+	w.shoot("flow-unfolded")
 }
 
 // A thousand nodes are drawn, and a note says that there are more.

@@ -161,8 +161,15 @@ func TestPagePolicies(t *testing.T) {
 	w.sees("Deadline changes: 4 messages.")
 	w.click("dialog button", "Set policy")
 	w.until("document.querySelector('dialog') === null")
-	w.until("[...document.querySelectorAll('[data-column=count]')].map((e) => e.textContent).join() === '3,0,2'" +
-		"|| [...document.querySelectorAll('[data-column=count]')].map((e) => e.textContent).join() === '0,3,2'")
+	w.until("[...document.querySelectorAll('[data-column=count]')].map((e) => e.textContent).toSorted().join('|') === \"0: matches 3 queues, applies to none; shadowed by 'new'|2|3\"")
+	w.shoot("policies-shadowed")
+	w.opens("Add policy…")
+	w.fill("dialog input[name=name]", "late")
+	w.fill("dialog input[name=pattern]", "^orders")
+	w.fill("dialog .rows input", "expires")
+	w.fill("dialog .rows input:nth-child(2)", "5400000")
+	w.sees("Without effect: matches 3 queues, applies to none; shadowed by 'new'.")
+	w.click("dialog button", "Cancel")
 	if got := b.request("GET", "/api/queues/%2F/orders0?columns=policy,messages,messages_expiring", "", 200); got != `{"messages":4,"messages_expiring":4,"policy":"new"}` {
 		t.Error(got)
 	}

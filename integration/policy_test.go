@@ -121,6 +121,38 @@ func (b *broker) admin(key, body string) map[string]any {
 	return answer
 }
 
+// A policy that applies to none of the objects that it matches says so when it is set, on the command line and over AMQP.
+func TestShadowedPolicySaysSo_POL1(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	c := b.dial()
+	for i := range 12 {
+		c.queue(fmt.Sprint("orders", i), nil)
+	}
+	const warning = "matches 12 queues, applies to none; shadowed by 'high'"
+	if out := b.verb(0, "set_policy", "high", "^orders", `{"max-length":100}`, "--priority", "5"); strings.Contains(out, "Warning") {
+		t.Error(out)
+	}
+	if out := b.verb(0, "set_policy", "low", "^orders", `{"expires":60000}`); !strings.HasSuffix(out, "\nWarning: policy 'low' "+warning+"\n") {
+		t.Error(out)
+	}
+	if out := b.verb(0, "preview_policy", "low", "^orders", `{"expires":60000}`, "--formatter", "json"); !strings.Contains(out, `"warning":"`+warning+`"`) {
+		t.Error(out)
+	}
+	for body, want := range map[string]any{
+		`{"name":"again","pattern":"^orders","definition":{"expires":60000}}`:              warning,
+		`{"name":"again","pattern":"^orders","definition":{"expires":60000},"priority":9}`: nil,
+	} {
+		if got := b.admin("policy.set", body)["warning"]; got != want {
+			t.Errorf("%s: %v", body, got)
+		}
+		b.admin("policy.clear", `{"name":"again"}`)
+	}
+	if got := b.admin("operator_policy.set", `{"name":"roof","pattern":"^orders","definition":{"expires":60000}}`); got["warning"] != nil {
+		t.Errorf("%v", got)
+	}
+}
+
 // A policy applies to the next message published, and its removal to the one after that; queued messages keep their deadlines
 // (TTL-24).
 func TestPOL9_HotPolicyThroughEveryInterface(t *testing.T) {

@@ -74,6 +74,19 @@ func (s *Set) Explain(o *Object) Explanation {
 	return x
 }
 
+// Meets reports whether a policy would apply to an object if it were the only one, and returns the policy of its sort that
+// does apply, nil for none. e is EffectiveFor of the object, by a set with the policy.
+func (p *Policy) Meets(o *Object, e Effective) (meets bool, applies *Policy) {
+	if applies = e.user; p.Operator {
+		applies = e.operator
+	}
+	if !appliesTo[p.ApplyTo].has(o.Kind) || !p.covers.has(o.Kind) {
+		return false, applies
+	}
+	found, decided := p.pattern.Search(o.Name)
+	return (found || p.Operator && !decided) && (p.Operator || !slices.ContainsFunc(o.NotBy(), p.pattern.Match)), applies
+}
+
 // verdict returns the reason why p applies, or does not; "" for a pattern that does not match.
 func (s *Set) verdict(p, winner *Policy, o *Object) string {
 	found, decided := p.pattern.Search(o.Name)

@@ -85,7 +85,7 @@ func (d *commandActor) Receive(ctx actor.Context) {
 		m.Release() // released last: refusing a batch that causes a panic needs its contents
 		return
 	case *mail.PolicyReply:
-		s.policyChanged(m)
+		s.policyChanged(m, d.clock.Ran())
 	case *mail.PolicyList:
 		s.policiesListed(m)
 	case carried:

@@ -103,8 +103,9 @@ type done struct {
 }
 
 type changed struct {
-	OK       bool `json:"ok"`
-	Replaced bool `json:"replaced"`
+	OK       bool   `json:"ok"`
+	Replaced bool   `json:"replaced"`
+	Warning  string `json:"warning,omitempty"`
 }
 
 type listed struct {

@@ -5,8 +5,8 @@
 // actor is bound to that exchange like a queue.
 //
 //	routing key             body                                    answer
-//	policy.set              {"name":…,"pattern":…,"definition":…,   {"ok":true,"replaced":false}
-//	                         "priority":0,"apply-to":"all"}
+//	policy.set              {"name":…,"pattern":…,"definition":…,   {"ok":true,"replaced":false}, with "warning" if the
+//	                         "priority":0,"apply-to":"all"}         policy applies to none of the objects it matches
 //	policy.clear            {"name":…}                              {"ok":true}
 //	policy.list             {} or nothing                           {"ok":true,"policies":[…]}
 //	operator_policy.set, operator_policy.clear, operator_policy.list: as without operator_
@@ -29,7 +29,8 @@
 //
 // States of a command: asked ──▶ answered ──▶ sent, in the order of arrival; an answer waits for earlier answers. Jobs,
 // which are commands about messages and about the effects of policies, run on a goroutine each; jobs of one channel run
-// one after the other.
+// one after the other. When a policy is set, a preview runs as a job, for the warning: its answer waits for that, and goes
+// without a warning if the preview fails or takes too long.
 //
 // Deadlines: 30 s for the answer, not counting time while the machine sleeps (ADR 33); then the command is answered
 // with an error; it may still be executed. One timer, for the oldest command.

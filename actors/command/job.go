@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"encoding/json"
 	"time"
 
 	"candlemark/actors/mail"
@@ -22,14 +23,24 @@ func (s *state) addJob(number uint64, from mail.Address, by *mail.Publisher, m *
 		s.answer(number, failure{"not_authorised", "the publisher of this command is unknown"})
 		return
 	}
+	s.line(newJob(number, from, by, m, deadline), now)
+}
+
+// newJob returns the job of a command.
+func newJob(number uint64, from mail.Address, by *mail.Publisher, m *message.Message, deadline time.Duration) job {
 	e := job{number, deadline, Command{
 		User: auth.User{Name: by.User, Tags: by.Tags}, Channel: from.GetId(), Origin: by.Origin, Key: string(m.RoutingKey), Body: bytes.Clone(m.Body),
 	}}
 	if by.Connection != nil {
 		e.command.Connection = by.Connection.GetId()
 	}
-	line := append(s.lines[from.GetId()], e)
-	if s.lines[from.GetId()] = line; len(line) == 1 {
+	return e
+}
+
+// line puts a job behind the other ones of its channel.
+func (s *state) line(e job, now time.Duration) {
+	line := append(s.lines[e.command.Channel], e)
+	if s.lines[e.command.Channel] = line; len(line) == 1 {
 		s.ready = append(s.ready, e)
 		s.begin(now)
 	}
@@ -62,7 +73,12 @@ func (s *state) advance(channel string) {
 
 // carried passes on an answer and makes the next job of the channel ready.
 func (s *state) carried(m carried, now time.Duration) {
-	s.answerEncoded(m.job.number, m.answer)
+	if c := s.open(m.job.number); c != nil && c.set != nil {
+		_ = json.Unmarshal(m.answer, c.set) // without a warning if the preview failed
+		s.answer(m.job.number, c.set)
+	} else {
+		s.answerEncoded(m.job.number, m.answer)
+	}
 	s.busy--
 	s.advance(m.job.command.Channel)
 	s.begin(now)

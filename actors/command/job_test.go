@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -126,5 +127,36 @@ func TestJobsTakeTooLong(t *testing.T) {
 		b.expect("queue.peek", `{}`)
 		b.ask(b.channel, publishing("queue.peek", "4")) // the actor ends while it runs
 		c.next(b)
+	})
+}
+
+// TestSetWarns: the answer to policy.set has the warning of a preview, and comes without one if the preview fails or takes too long.
+func TestSetWarns(t *testing.T) {
+	withJobRunner(t, func(b *bubble, c *jobRunner) {
+		const body = `{"name":"p","pattern":"^q","definition":{"max-length":1}}`
+		set := func() {
+			t.Helper()
+			b.ask(b.channel, publishing("policy.set", body))
+			b.reply(&mail.PolicyReply{Reply: next[*mail.SetPolicy](b.registry).Done(nil), Found: true})
+			if m := c.next(b); m.Key != "policy.preview" || string(m.Body) != body || m.Channel != b.channel.pid.Id {
+				t.Errorf("%+v", m)
+			}
+		}
+		for answer, want := range map[string]string{
+			`{"ok":true,"matches":12,"warning":"shadowed"}`: `{"ok":true,"replaced":true,"warning":"shadowed"}`,
+			`{"ok":true,"matches":12,"warning":null}`:       `{"ok":true,"replaced":true}`,
+			`{"error":"not_authorised","reason":"no"}`:      `{"ok":true,"replaced":true}`,
+		} {
+			set()
+			c.done <- answer
+			b.expect("policy.set", want)
+		}
+		set()
+		time.Sleep(patience)
+		b.expect("policy.set", `{"ok":true,"replaced":true}`)
+		time.Sleep(time.Millisecond)
+		b.ask(b.channel, publishing("policy.set", body+strings.Repeat(" ", maxCommand))) // too large to keep
+		b.reply(&mail.PolicyReply{Reply: next[*mail.SetPolicy](b.registry).Done(nil)})
+		b.expect("policy.set", `{"ok":true,"replaced":false}`)
 	})
 }

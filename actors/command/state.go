@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"candlemark/actors/mail"
@@ -57,7 +58,9 @@ type command struct {
 	replyTo, correlation []byte        // nil for none
 	deadline             time.Duration // on the broker's monotonic clock, like all times here
 	operation            operation
-	answer               []byte // nil before it is known
+	look                 *job     // for setPolicy: asks how far the policy reaches, when it is set; nil for none
+	set                  *changed // of a policy that is set, while look runs
+	answer               []byte   // nil before it is known
 }
 
 // enqueue handles a batch of commands and confirms it.
@@ -107,6 +110,11 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 		err = failure{"not_authorised", "Not administrator user"}
 	}
 	c.operation = what.operation
+	if c.operation == setPolicy && by != nil && from != nil && len(m.Body) <= maxCommand {
+		look := newJob(number, from, by, m, c.deadline)
+		look.command.Key = strings.TrimSuffix(look.command.Key, "set") + "preview"
+		c.look = &look
+	}
 	s.queue = append(s.queue, c)
 	if err != nil {
 		s.answer(number, refusal(err))
@@ -142,12 +150,15 @@ func mayChange(s auth.Setting, by *mail.Publisher) bool {
 }
 
 // policyChanged handles the registry's answer to a change.
-func (s *state) policyChanged(m *mail.PolicyReply) {
+func (s *state) policyChanged(m *mail.PolicyReply, now time.Duration) {
 	c := s.open(m.ID)
 	switch {
 	case c == nil:
 	case m.Err != nil:
 		s.answer(m.ID, refusal(m.Err))
+	case c.operation == setPolicy && c.look != nil:
+		c.set = &changed{OK: true, Replaced: m.Found}
+		s.line(*c.look, now)
 	case c.operation == setPolicy:
 		s.answer(m.ID, changed{OK: true, Replaced: m.Found})
 	case m.Found:
@@ -240,6 +251,10 @@ func (s *state) deadline() (time.Duration, bool) {
 // expire answers overdue commands.
 func (s *state) expire(now time.Duration) {
 	for len(s.queue) > 0 && now >= s.queue[0].deadline {
+		if set := s.queue[0].set; set != nil {
+			s.answer(s.first, set)
+			continue
+		}
 		s.answer(s.first, failure{"timeout", "the broker did not answer in time"})
 	}
 }

@@ -38,6 +38,10 @@ var mayProbes = func() (all []mayProbe) {
 			mayProbe{at, "bind", "POST", "/api/bindings/%2F/e/" + name + "/q/q", `{"routing_key":"other"}`, 201},
 			mayProbe{at, "policy", "GET", strings.Replace(at, "/api", "/api/x", 1) + "/policy", "", 200})
 	}
+	for _, name := range []string{"there", "later"} {
+		at, x := "/api/exchanges/%2F/"+name, "/api/x/exchanges/%2F/"+name+"/scheduled"
+		all = append(all, mayProbe{at, "read", "GET", x, "", 200}, mayProbe{at, "alter", "DELETE", x + "/999", "", 404})
+	}
 	for _, ends := range []string{"there/q/q/k", "amq.topic/q/q/k", "amq.topic/q/q/secret", "there/e/amq.fanout/k"} {
 		at := "/api/bindings/%2F/e/" + ends
 		all = append(all, mayProbe{at, "unbind", "DELETE", at, "", 204})
@@ -61,6 +65,9 @@ func mayObjects(b *testkit.Bubble) {
 	}
 	ch.Publish("", "own", amqp.Publishing{Body: []byte("c")})
 	ch.Exchange("there", "direct")
+	if err := ch.ExchangeDeclare("later", "x-delayed-message", false, false, false, false, amqp.Table{"x-delayed-type": "fanout"}); err != nil {
+		b.Fatal(err)
+	}
 	ch.Bind("q", "k", "there")
 	ch.Bind("q", "k", "amq.topic")
 	ch.Bind("q", "secret", "amq.topic")
@@ -86,7 +93,7 @@ func TestHTTPMay(t *testing.T) {
 		"reads exchanges":   {"management", &auth.Grant{Read: "^(there|amq.topic)$", Write: "^q$"}},
 		"writes to queues":  {"management", &auth.Grant{Read: ".*", Write: "^(q|own|there)$"}},
 		"publishes":         {"management", &auth.Grant{Write: "^amq.default$"}},
-		"changes":           {"management", &auth.Grant{Write: "^(amq.default|q|own|there)$", Read: "."}},
+		"changes":           {"management", &auth.Grant{Write: "^(amq.default|q|own|there|later)$", Read: "."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			users := auth.NewGuest()

@@ -66,7 +66,8 @@ func previewVerbs(operator bool) []verb.Row {
 		infix, kind, one = "operator_", "operator policy", "an operator policy"
 	}
 	sections := []format.Section{
-		{List: "totals", Above: "Changes:", Columns: "objects queues exchanges replaces retimed restored expire_at_once at_most dropped_at_once earliest_deadline undoable undoable_until queues_unanswered"},
+		{List: "totals", Above: "Changes:", Columns: "objects queues exchanges matches applies replaces retimed restored expire_at_once at_most dropped_at_once earliest_deadline undoable undoable_until queues_unanswered"},
+		{List: "shadowed_by", Above: "Policies that take precedence:", Columns: "operator name objects"},
 		{List: "loses", Above: "Policies that no longer apply:", Columns: "operator name objects"},
 		{List: "settings", Above: "Settings that change:", Columns: "name objects"},
 		{List: "items", Above: "Objects:", Columns: "kind name policy operator_policy loses_policy loses_operator_policy changes retimed restored expire_at_once dropped_at_once earliest_deadline undoable undoable_until"},

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
+	"time"
 
 	"candlemark/internal/commandline/verb"
 	"candlemark/internal/httpapi/client"
@@ -49,9 +51,23 @@ func setPolicy(operator bool) verb.Action {
 		if err != nil {
 			return err
 		}
-		return broker.SetPolicy(ctx, p, operator)
+		if err := broker.SetPolicy(ctx, p, operator); err != nil {
+			return err
+		}
+		// Brokers other than ours have no previews; the policy is set in any case.
+		ctx, cancel := context.WithTimeout(ctx, reachWait)
+		defer cancel()
+		if reach, err := broker.Preview(ctx, p.VHost, p.Name, p, operator); err == nil && !c.Silent {
+			if warning, is := reach["warning"].(string); is {
+				fmt.Fprintf(c.Err, "Warning: policy '%s' %s\n", p.Name, warning)
+			}
+		}
+		return nil
 	}
 }
+
+// reachWait is the maximum time to wait for the reach of a policy that has been set.
+const reachWait = 5 * time.Second
 
 // policyOf returns the policy of a command line.
 func policyOf(c *verb.Call) (client.Policy, error) {

@@ -80,7 +80,7 @@ func (p *Program) Run(args []string) int {
 	}
 	defer broker.Close()
 	c := verb.NewCall(v, o, broker.Address(), rest)
-	c.In, c.Out = p.Stdin, stdout
+	c.In, c.Out, c.Err = p.Stdin, stdout, stderr
 	if bare := v.Bare != nil && v.Bare(c); !bare && !o.Quiet && !o.Silent && !c.ForPrograms() {
 		fmt.Fprintln(stdout, v.Title(c))
 	}

@@ -53,7 +53,7 @@ func reportAll(ctx context.Context, broker *client.Client, c *verb.Call) error {
 			options := *c.Options
 			options.VHost = vhost
 			part := verb.NewCall(row, &options, c.Broker, strings.Fields(row.Columns))
-			part.Out = c.Out
+			part.Out, part.Err = c.Out, c.Err
 			c.Say("\n%s\n", row.Title(part))
 			if err := row.Run(ctx, broker, part); err != nil {
 				return err

@@ -64,7 +64,7 @@ func TestVHostOption(t *testing.T) {
 			arguments = []string{"-"}
 		}
 		c := verb.NewCall(v, o, "here", arguments)
-		c.In, c.Out = strings.NewReader("{}"), io.Discard
+		c.In, c.Out, c.Err = strings.NewReader("{}"), io.Discard, io.Discard
 		_ = v.Run(context.Background(), broker, c) // answers without content are errors for many
 		mu.Lock()
 		if uses, shows := strings.Contains(asked.String(), "MARK"), slices.Contains(strings.Fields(v.Options), "vhost"); uses != shows {

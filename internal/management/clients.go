@@ -94,6 +94,6 @@ type Consumer struct {
 	Exclusive  bool
 	Active     bool // false for one that waits behind a single active consumer
 	Prefetch   int
-	Timeout    int64 // ms until a delivery must be acknowledged
+	Timeout    int64 // ms until a delivery must be acknowledged; negative for no limit
 	Arguments  protocol.Table
 }

@@ -119,6 +119,7 @@ type Preview struct {
 	Objects           int // number of objects checked
 	Queues, Exchanges int // affected
 	Impacts           []Impact
+	Reach             Reach // of the policy with the change, or before it is cleared
 	Messages          Messages
 	Asked, Unanswered int // numbers of queues asked about their messages
 	loses, keys       map[Count]int

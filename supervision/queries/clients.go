@@ -301,9 +301,6 @@ func (all *clients) consumers(vhost, queue string, info *mail.QueueInfo) []manag
 			VHost: vhost, Queue: queue, Tag: c.Tag, NoAck: c.NoAck, Exclusive: c.Exclusive, Active: c.Active,
 			Prefetch: c.Prefetch, Timeout: c.Timeout, Arguments: c.Arguments,
 		}
-		if c.Timeout < 0 {
-			shown[i].Timeout = consumerTimeout
-		}
 		shown[i].Connection, shown[i].Channel = all.owner(c.Channel)
 	}
 	return shown

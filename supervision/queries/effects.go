@@ -45,7 +45,13 @@ func (qs *Queries) PreviewPolicy(ctx context.Context, p *policies.Policy, clear 
 	if !clear {
 		after = before.With(p)
 	}
-	r := &previewer{preview: &changes.Preview{}, before: before, after: after}
+	r := &previewer{preview: &changes.Preview{}, before: before, after: after, policy: p, reach: after}
+	if clear {
+		r.reach = before
+	}
+	if known := r.reach.Lookup(p.Operator, p.Name); known != nil {
+		r.policy = known // the policy to clear is only a name
+	}
 	for q := range v.Directory().Queues() {
 		if r.look(policies.QueueObject(q.Name, q.Arguments), q); ctx.Err() != nil {
 			return nil, false, ctx.Err()
@@ -63,6 +69,8 @@ func (qs *Queries) PreviewPolicy(ctx context.Context, p *policies.Policy, clear 
 type previewer struct {
 	preview       *changes.Preview
 	before, after *policies.Set
+	policy        *policies.Policy
+	reach         *policies.Set // the set in which the reach of the policy is counted
 	questions     []question
 }
 
@@ -77,6 +85,11 @@ type question struct {
 func (r *previewer) look(o policies.Object, q *topology.Queue) {
 	r.preview.Objects++
 	impact, hit := changes.Of(r.before, r.after, &o)
+	effective := impact.After
+	if r.reach == r.before {
+		effective = impact.Before
+	}
+	r.preview.Reach.Add(r.policy, &o, effective)
 	if !hit {
 		return
 	}

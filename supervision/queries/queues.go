@@ -11,9 +11,6 @@ import (
 	"candlemark/protocol"
 )
 
-// consumerTimeout is shown for a consumer whose queue sets none, in ms.
-const consumerTimeout = 30 * 60 * 1000
-
 // queuesOf are queues of a virtual host.
 type queuesOf struct {
 	*topology.VHost

@@ -113,14 +113,14 @@ func UnknownColumns(columns, names []string) string {
 
 // Call is one verb with what was given to it.
 type Call struct {
-	*Options            // as given
-	Broker    string    // its address
-	Arguments []string  // columns that were named are not among them
-	chosen    []string  // columns to be shown, of verbs that have some to choose from
-	JSON      bool      // formatter
-	Headers   bool      // of tables
-	In        io.Reader // of passwords
-	Out       io.Writer
+	*Options                    // as given
+	Broker    string            // its address
+	Arguments []string          // columns that were named are not among them
+	chosen    []string          // columns to be shown, of verbs that have some to choose from
+	JSON      bool              // formatter
+	Headers   bool              // of tables
+	In        io.Reader         // of passwords
+	Out, Err  io.Writer         // Err is for warnings
 	values    *strings.Replacer // of {names} in texts and paths
 }
 

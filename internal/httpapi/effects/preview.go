@@ -22,6 +22,10 @@ type previewForm struct {
 	Hit      int          `json:"hit"`
 	Queues   int          `json:"queues"`
 	Xs       int          `json:"exchanges"`
+	Matches  int          `json:"matches"`
+	Applies  int          `json:"applies"`
+	Shadows  []countForm  `json:"shadowed_by"`
+	Warning  *string      `json:"warning"`
 	Loses    []countForm  `json:"loses"`
 	Settings []countForm  `json:"settings"`
 	Messages queuedForm   `json:"messages"`
@@ -90,9 +94,11 @@ func preview(ctx context.Context, b management.PolicyEffects, a *asked) (any, er
 	case clear && !found:
 		return nil, rest.Nonexistent("no such policy '" + name + "' in vhost '" + a.vhost + "'")
 	}
+	reach := &shown.Reach
 	form := previewForm{
 		VHost: a.vhost, Name: name, Operator: a.operator, Replaces: found,
 		Looked: shown.Objects, Hit: shown.Queues + shown.Exchanges, Queues: shown.Queues, Xs: shown.Exchanges,
+		Matches: reach.Queues + reach.Exchanges, Applies: reach.Applies, Shadows: counts(reach.ShadowedBy()), Warning: forms.OrNull(reach.Warning()),
 		Loses: counts(shown.Loses()), Settings: counts(shown.Keys()), Messages: queued(&shown.Messages),
 		Asked: shown.Asked, Silent: shown.Unanswered, Items: []impactForm{},
 	}

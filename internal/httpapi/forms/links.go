@@ -15,11 +15,15 @@ type Consumer struct {
 	Activity    string       `json:"activity_status"` // "up" or "waiting"
 	Channel     channelLink  `json:"channel_details"`
 	Tag         string       `json:"consumer_tag"`
-	Timeout     int64        `json:"consumer_timeout"`
+	Timeout     int64        `json:"consumer_timeout"` // ms
+	Limited     bool         `json:"consumer_timeout_set"`
 	Exclusive   bool         `json:"exclusive"`
 	Prefetch    int          `json:"prefetch_count"`
 	Queue       consumedItem `json:"queue"`
 }
+
+// defaultConsumerTimeout is RabbitMQ's default in ms, shown for consumers without a timeout: clients expect a number.
+const defaultConsumerTimeout = 30 * 60 * 1000
 
 // channelLink is how other objects name a channel.
 type channelLink struct {
@@ -43,6 +47,9 @@ func ConsumerOf(node string) func(*management.Consumer) Consumer {
 		item := Consumer{
 			Arguments: Object(c.Arguments), AckRequired: !c.NoAck, Active: c.Active, Activity: "up", Tag: c.Tag, Timeout: c.Timeout,
 			Exclusive: c.Exclusive, Prefetch: c.Prefetch, Queue: consumedItem{c.Queue, c.VHost}, Channel: channelLink{Node: node, Number: c.Channel},
+		}
+		if item.Limited = c.Timeout >= 0; !item.Limited {
+			item.Timeout = defaultConsumerTimeout
 		}
 		if !c.Active {
 			item.Activity = "waiting"

@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http/httptest"
 	"reflect"
 	"slices"
@@ -168,6 +169,32 @@ func TestWhatIsSortedBy(t *testing.T) {
 			if got, want := known.at(reflect.ValueOf(i), way), keyOf(Generic(i), way); !reflect.DeepEqual(got, want) {
 				t.Errorf("%q: %v, want %v", path, got, want)
 			}
+		}
+	}
+}
+
+// Texts can be sorted by the values of the numbers in them, in the same total order from any order before.
+func TestNaturalOrder(t *testing.T) {
+	type item struct {
+		Name string `json:"name"`
+	}
+	want := []string{"", "007", "7", "7a", "10", "q", "q1.10", "q2", "q02b", "q2b9", "q2b10", "q10", "q99999999999999999999", "q100000000000000000000", "é2", "é10"}
+	for range 100 {
+		items := []item{}
+		for _, name := range want {
+			items = append(items, item{name})
+		}
+		rand.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
+		answer, err := list(&Request{Request: httptest.NewRequest("GET", "/?sort=name&natural=true", nil)}, items, func(i *item) string { return i.Name })
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, i := range answer.([]item) {
+			got = append(got, i.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q", got)
 		}
 	}
 }

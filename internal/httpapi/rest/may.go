@@ -20,9 +20,9 @@ func (r Rights) Has(kind auth.Kind, name string, perm auth.Permission) bool {
 	return r.permittedIn(r.VHost, kind, name, perm) == nil
 }
 
-// Alters reports whether the user may change messages of a queue that others have published or hold.
-func (r Rights) Alters(queue string) bool {
-	return r.Users.VHostAccess(r.User, r.VHost) == nil && auth.MayAlter(r.Users, r.User, r.VHost, auth.Resource{Kind: auth.Queue, Name: queue}) == nil
+// Alters reports whether the user may change messages of a queue or an exchange that others have published or hold.
+func (r Rights) Alters(kind auth.Kind, name string) bool {
+	return r.Users.VHostAccess(r.User, r.VHost) == nil && auth.MayAlter(r.Users, r.User, r.VHost, auth.Resource{Kind: kind, Name: name}) == nil
 }
 
 // ReadsTopic reports whether topic permissions let the user bind to, and unbind from, a topic exchange with a routing

@@ -11,26 +11,61 @@ import (
 	"candlemark/internal/jsonencode"
 )
 
-// order returns the places of items, sorted by what the path leads to; what has nothing there counts as 0, as in
+// order returns the places of items, sorted by what the view's path leads to; what has nothing there counts as 0, as in
 // RabbitMQ. Without a path they stay where they are.
-func order[T any](items []T, path []string) []int {
+func order[T any](v *view, items []T) []int {
 	places := make([]int, len(items))
 	for i := range places {
 		places[i] = i
 	}
-	if len(path) > 0 {
+	if len(v.sort) > 0 {
 		keys, known := make([]Key, len(items)), fields{}
 		for i := range items {
-			keys[i] = known.at(reflect.ValueOf(&items[i]), path)
+			keys[i] = known.at(reflect.ValueOf(&items[i]), v.sort)
 		}
-		byKeys(places, keys)
+		byKeys(v, places, keys)
 	}
 	return places
 }
 
 // byKeys sorts places by the keys there, and places with equal keys by number.
-func byKeys(places []int, keys []Key) {
-	slices.SortFunc(places, func(a, b int) int { return cmp.Or(keys[a].compare(&keys[b]), cmp.Compare(a, b)) })
+func byKeys(v *view, places []int, keys []Key) {
+	text := cmp.Compare[string]
+	if v.natural {
+		text = naturally
+	}
+	slices.SortFunc(places, func(a, b int) int { return cmp.Or(keys[a].compare(&keys[b], text), cmp.Compare(a, b)) })
+}
+
+// naturally compares texts with their numbers as numbers: q2 comes before q10. Texts that differ only in leading zeros
+// are compared byte by byte.
+func naturally(a, b string) int {
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		m, n := number(a[i:]), number(b[j:])
+		if m == "" || n == "" {
+			if a[i] != b[j] {
+				return cmp.Compare(a[i], b[j])
+			}
+			i, j = i+1, j+1
+			continue
+		}
+		x, y := strings.TrimLeft(m, "0"), strings.TrimLeft(n, "0")
+		if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
+			return c
+		}
+		i, j = i+len(m), j+len(n)
+	}
+	return cmp.Or(cmp.Compare(len(a)-i, len(b)-j), cmp.Compare(a, b))
+}
+
+// number returns the digits with which a text begins.
+func number(s string) string {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return s[:n]
 }
 
 // OfNumber returns the key of a number.
@@ -64,8 +99,8 @@ func (k Key) short() Key {
 	return k
 }
 
-func (k *Key) compare(other *Key) int {
-	return cmp.Or(cmp.Compare(k.rank, other.rank), cmp.Compare(k.number, other.number), cmp.Compare(k.text, other.text))
+func (k *Key) compare(other *Key, text func(a, b string) int) int {
+	return cmp.Or(cmp.Compare(k.rank, other.rank), cmp.Compare(k.number, other.number), text(k.text, other.text))
 }
 
 // nothing is the key where a path leads to nothing.

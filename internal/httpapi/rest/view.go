@@ -32,7 +32,8 @@ type view struct {
 	columns     [][]string // nil for all
 	sort        []string   // path, nil for the order it has
 	reverse     bool
-	page, size  int // page 0: all of it
+	natural     bool // texts are sorted by the values of the numbers in them: q2 before q10
+	page, size  int  // page 0: all of it
 	name        string
 	use         bool // name is a regular expression
 	badFilter   bool
@@ -49,6 +50,7 @@ func viewOf(q url.Values) (v view, err error) {
 		return v, badView("Invalid columns: at most %d", maxColumns)
 	}
 	v.sort, v.reverse = path(q.Get("sort")), q.Get("sort_reverse") == "true"
+	v.natural = q.Get("natural") == "true"
 	page, size := q.Get("page"), q.Get("page_size")
 	if page == "" {
 		return v, nil
@@ -203,7 +205,7 @@ func (l Listing[K, F]) Answer(r *Request) (any, error) {
 // time, only their values are kept; keys of objects that no longer exist are left out.
 func (l Listing[K, F]) arranged(v *view, keys []K) ([]K, error) {
 	if by, known := l.By[strings.Join(v.sort, ".")]; known {
-		return sorted(keys, by), nil
+		return sorted(v, keys, by), nil
 	}
 	var values []Key
 	kept, known := make([]K, 0, len(keys)), fields{}
@@ -231,7 +233,7 @@ func (l Listing[K, F]) arranged(v *view, keys []K) ([]K, error) {
 	for i := range places {
 		places[i] = i
 	}
-	byKeys(places, values)
+	byKeys(v, places, values)
 	return taken(kept, places), nil
 }
 
@@ -247,12 +249,12 @@ func (l Listing[K, F]) series(v *view, keys []K) (any, error) {
 }
 
 // sorted returns keys sorted by the values they have; equal ones stay in order.
-func sorted[K any](keys []K, by func(*K) Key) []K {
+func sorted[K any](v *view, keys []K, by func(*K) Key) []K {
 	places, known := make([]int, len(keys)), make([]Key, len(keys))
 	for i := range keys {
 		places[i], known[i] = i, by(&keys[i])
 	}
-	byKeys(places, known)
+	byKeys(v, places, known)
 	return taken(keys, places)
 }
 
@@ -266,7 +268,7 @@ func settled[F any](v *view, part []F, early bool) []F {
 		part = slices.Clone(part)
 		slices.Reverse(part)
 	}
-	places := order(part, v.sort)
+	places := order(v, part)
 	if v.reverse {
 		slices.Reverse(places)
 	}

@@ -18,7 +18,7 @@ func mayQueue(r *rest.Request, q *management.Queue) rest.May {
 	may.Add("read", reads)
 	may.Add("purge", reads)
 	may.Add("move", reads && in.Somewhere(auth.Write))
-	may.Add("alter", reads && in.Alters(q.Name))
+	may.Add("alter", reads && in.Alters(auth.Queue, q.Name))
 	may.Add("delete", free && in.Has(auth.Queue, q.Name, auth.Configure))
 	may.Add("policy", in.Policies())
 	return may
@@ -30,7 +30,10 @@ func mayExchange(r *rest.Request, x *management.Exchange) rest.May {
 		return nil
 	}
 	in, may := rest.Rights{Request: r, VHost: x.VHost}, rest.May{}
-	may.Add("bind", !x.System && in.Has(auth.Exchange, x.Name, auth.Read) && in.Somewhere(auth.Write))
+	reads := in.Has(auth.Exchange, x.Name, auth.Read)
+	may.Add("bind", !x.System && reads && in.Somewhere(auth.Write))
+	may.Add("read", x.Delayed != nil && reads)
+	may.Add("alter", x.Delayed != nil && reads && in.Alters(auth.Exchange, x.Name))
 	may.Add("delete", !x.Permanent && in.Has(auth.Exchange, x.Name, auth.Configure))
 	may.Add("policy", x.Name != "" && in.Policies())
 	return may

@@ -82,5 +82,6 @@ export class Sparkline {
     this.line.setAttribute('points', this.values.map((v, i) => `${48 - (this.values.length - 1 - i) * 2},${(13 - (v / most) * 12).toFixed(1)}`).join(' '));
     this.picture.classList.toggle('flat', this.values.every((v) => v === 0));
     text(this.number, rate(value));
+    this.number.className = value === 0 ? 'zero' : '';
   }
 }

@@ -1,9 +1,9 @@
-// The graph of the routes on which queues pass messages on: folding of ladders, search for cycles and dead ends, layout. Independent of the page.
+// The graph of the routes on which queues pass messages on: folding of ladders and fans, search for cycles and dead ends, layout. Independent of the page.
 
-/** box is the size of a node, gap the distance between nodes. */
-export const box = { width: 200, height: 38 }, gap = { x: 130, y: 14 };
+/** box is the size of a node, gap the distance between nodes, line the height of a label. */
+export const box = { width: 200, height: 38 }, gap = { x: 160, y: 14 }, line = 13;
 
-/** rungs is the minimum number of queues of a ladder that dead-letter to the level below. */
+/** rungs is the minimum number of queues of a ladder that dead-letter to the level below, and of those of a fan. */
 const rungs = 4;
 
 /** identity identifies an edge, independently of the indices of its nodes. */
@@ -11,11 +11,37 @@ export const identity = (edge, nodes) => JSON.stringify([nodes[edge.from].kind, 
 
 const family = (name) => /^(.*?)(\d+)(\D*)$/.exec(name)?.slice(1) ?? null;
 
+/** fold merges ladders, then fans, into one node each. */
+export const fold = (graph) => foldFans(foldLadders(graph));
+
+/** foldFans merges nodes to which nothing leads and that lead, in the same way, only to the same node: at least four. */
+function foldFans({ nodes, edges }) {
+  const out = leads(nodes.length, edges), into = leads(nodes.length, edges, 'to', 'from'), fans = new Map();
+  for (const e of edges) {
+    const n = nodes[e.from], key = JSON.stringify([n.kind, e.to, e.kind, e.unroutable ?? false]);
+    if (n.kind !== 'ladder' && !n.missing && out[e.from].length === 1 && into[e.from].length === 0) fans.set(key, [...(fans.get(key) ?? []), e.from]);
+  }
+  const places = [], shown = [], fanOf = new Map([...fans.values()].filter((all) => all.length >= rungs).flatMap((all) => all.map((i) => [i, all])));
+  nodes.forEach((n, i) => {
+    const all = fanOf.get(i);
+    if (all && all[0] !== i) places[i] = places[all[0]];
+    else places[i] = shown.push(all ? { kind: 'fan', of: n.kind, name: `${common(all.map((j) => nodes[j].name))}…`, missing: false, members: all.length } : n) - 1;
+  });
+  return { nodes: shown, edges: mergeEdges(edges, places, shown) };
+}
+
+/** common is the beginning that all names share. */
+function common(names) {
+  let n = 0;
+  while (n < names[0].length && names.every((name) => name[n] === names[0][n])) n++;
+  return names[0].slice(0, n);
+}
+
 /**
- * fold merges each ladder of delay queues into one node: queues and exchanges whose names differ only in a number, where at least four queues
- * dead-letter to the level below. Edges of the same kind between the same two nodes are merged too.
+ * foldLadders merges each ladder of delay queues into one node: queues and exchanges whose names differ only in a number, where at least four queues
+ * dead-letter to the level below.
  */
-export function fold({ nodes, edges }) {
+function foldLadders({ nodes, edges }) {
   const key = (n) => {
     const f = family(n.name);
     return f && `${f[0]}\n${f[2]}`;
@@ -39,6 +65,11 @@ export function fold({ nodes, edges }) {
     ladder.levels.sort((a, b) => Number(a) - Number(b));
     ladder.name = `${before}${ladder.levels[0]}…${ladder.levels.at(-1)}${after}`;
   });
+  return { nodes: shown, edges: mergeEdges(edges, places, shown) };
+}
+
+/** mergeEdges are the edges between the new places of their nodes; those of the same kind between the same two nodes are one. */
+function mergeEdges(edges, places, shown) {
   const merged = new Map();
   for (const e of edges) {
     const from = places[e.from], to = places[e.to];
@@ -54,7 +85,7 @@ export function fold({ nodes, edges }) {
     if (known.routing_key !== e.routing_key) delete known.routing_key;
     for (const [reason, n] of Object.entries(e.counts ?? {})) known.counts[reason] = (known.counts[reason] ?? 0) + n;
   }
-  return { nodes: shown, edges: [...merged.values()] };
+  return [...merged.values()];
 }
 
 /** cyclesOf returns for each node the number of its cycle, or -1; nodes that can reach each other are in the same cycle. */
@@ -171,9 +202,24 @@ function sweep(layers, into, out) {
 export function curve(from, to) {
   const x1 = from.x + box.width, y1 = from.y + box.height / 2, x2 = to.x, y2 = to.y + box.height / 2, bow = gap.x / 2;
   if (x2 > x1) return `M${x1} ${y1}C${x1 + bow} ${y1} ${x2 - bow} ${y2} ${x2} ${y2}`;
-  const low = Math.max(from.y, to.y) + box.height + gap.y * 0.6;
-  return `M${x1} ${y1}C${x1 + bow} ${y1} ${x1 + bow} ${low} ${x1} ${low}L${x2} ${low}C${x2 - bow} ${low} ${x2 - bow} ${y2} ${x2} ${y2}`;
+  const y = low(from, to);
+  return `M${x1} ${y1}C${x1 + bow} ${y1} ${x1 + bow} ${y} ${x1} ${y}L${x2} ${y}C${x2 - bow} ${y} ${x2 - bow} ${y2} ${x2} ${y2}`;
 }
+
+/**
+ * labels returns for each edge where its label begins, right of its source. There are no nodes, and labels of one column are below each other.
+ */
+export function labels(edges, places) {
+  const all = edges.map(({ from: i, to: k }) => {
+    const from = places[i], to = places[k], forth = to.x > from.x;
+    return { x: from.x + box.width + 6, y: forth ? Math.round((from.y * 2 + to.y) / 3) + box.height / 2 - 5 : low(from, to) - 4 };
+  });
+  [...all].sort((a, b) => a.x - b.x || a.y - b.y).forEach((l, i, sorted) => { if (i > 0 && sorted[i - 1].x === l.x) l.y = Math.max(l.y, sorted[i - 1].y + line); });
+  return all;
+}
+
+/** low is the height at which an edge to no later layer returns, below its nodes. */
+const low = (from, to) => Math.max(from.y, to.y) + box.height + gap.y * 0.6;
 
 /** flows are the messages per second of an edge, by reason, from two counts taken ms milliseconds apart; zeros are left out. */
 export function flows(before, now, ms) {

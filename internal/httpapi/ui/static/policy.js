@@ -2,7 +2,7 @@
 
 import { duration, moment, number, plural } from './format.js';
 
-const times = ['message-ttl', 'expires', 'consumer-timeout', 'duplicate-detection-window'];
+const times = ['message-ttl', 'expires', 'consumer-timeout', 'duplicate-detection-window', 'delayed-retry-min', 'delayed-retry-max'];
 
 /** parsed parses JSON typed by the user. */
 export function parsed(text, what = 'definition') {
@@ -18,6 +18,7 @@ export function previewSentences(p) {
   const m = p.messages, messages = (n) => `${plural(n, 'message')}.`;
   const to = p.exchanges ? `${plural(p.queues, 'queue')} and ${plural(p.exchanges, 'exchange')}` : plural(p.queues, 'queue');
   const said = [p.clear ? `Applies to ${to} now.` : p.replaces ? `Replaces the policy of that name. Affects ${to}.` : `Applies to ${to}.`];
+  if (p.warning) said.push(`Without effect: ${p.warning}.`);
   for (const l of p.loses ?? []) said.push(`No longer applies: policy ${l.name}, for ${plural(l.objects, 'object')}.`);
   if (m.retimed) said.push(`Deadline changes: ${messages(m.retimed)}`);
   if (m.restored) said.push(`Original deadline restored: ${messages(m.restored)}`);
@@ -28,11 +29,16 @@ export function previewSentences(p) {
   return said;
 }
 
-/** change describes the change of a key: "max-length: none → 5". */
-export function change(s) {
-  const one = (v) => (v === null || v === undefined ? 'none' : typeof v === 'string' ? v : times.includes(s.key) && typeof v === 'number' ? `${duration(v)} (${number(v)} ms)` : JSON.stringify(v));
-  return `${s.key}: ${one(s.before)} → ${one(s.after)}`;
+/** setting is the value of a key as text: times as durations, with the ms if the duration is rounded. */
+export function setting(key, v) {
+  if (v === null || v === undefined) return 'none';
+  if (typeof v !== 'number' || !times.includes(key)) return typeof v === 'string' ? v : JSON.stringify(v);
+  const shown = v < 1e3 ? 1 : v < 60e3 ? 100 : v < 3600e3 ? 1e3 : v < 86400e3 ? 60e3 : 3600e3;
+  return v % shown === 0 ? duration(v) : `${duration(v)} (${number(v)} ms)`;
 }
+
+/** change describes the change of a key: "max-length: none → 5". */
+export const change = (s) => `${s.key}: ${setting(s.key, s.before)} → ${setting(s.key, s.after)}`;
 
 /** definitionOf makes a definition from rows [key, value]: a value that is JSON other than null is parsed, any other value is a string. */
 export function definitionOf(rows) {

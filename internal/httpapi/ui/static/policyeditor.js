@@ -17,7 +17,7 @@ const address = (p, preview) => (preview ? path(p.operator ? 'api/x/operator-pol
 export function consequences(p, submit) {
   const lost = p.messages.expire_at_once || p.messages.dropped_at_once;
   submit.className = lost ? 'danger' : 'primary';
-  return previewSentences(p).map((s) => el('p', { class: /^(Expire|Dropped) at once/.test(s) ? 'error' : null }, s));
+  return previewSentences(p).map((s) => el('p', { class: /^(Expire|Dropped) at once|^Without effect/.test(s) ? 'error' : null }, s));
 }
 
 /** shown is the content of a preview: its sentences, and the objects. */

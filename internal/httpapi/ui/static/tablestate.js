@@ -1,5 +1,7 @@
 // The state of a table, in the form of the address and of the API. Independent of the page.
 
+const natural = new Intl.Collator('en', { numeric: true });
+
 export const pageSizes = [25, 50, 100, 250, 500];
 
 /**
@@ -50,18 +52,16 @@ export function columnsOf(state, spec) {
   return spec.columns.filter((c) => c.always || (state.cols ? state.cols.includes(c.key) : c.shown));
 }
 
+const sortColumn = (state, spec) => spec.columns.find((c) => c.key === state.sort);
+
 /**
- * query is the state as parameters of the API. Sorting by a column may add filters (needs), so that items without a deadline
- * are not sorted before the first deadline.
+ * query is the state as parameters of the API. Without another choice, items are sorted by their name: q2 before q10. Sorting by a column may
+ * add filters (needs), so that items without a deadline are not sorted before the first deadline.
  */
 export function query(state, spec) {
-  const q = { page: state.page, page_size: state.size };
-  const column = spec.columns.find((c) => c.key === state.sort);
-  if (column) {
-    q.sort = column.sort;
-    if (state.desc) q.sort_reverse = 'true';
-    Object.assign(q, column.needs);
-  }
+  const column = sortColumn(state, spec) ?? spec.columns.find((c) => c.always);
+  const q = { page: state.page, page_size: state.size, sort: column.sort, natural: 'true', ...column.needs };
+  if (state.desc) q.sort_reverse = 'true';
   if (state.name) q.name = state.name;
   if (state.name && state.regex) q.use_regex = 'true';
   Object.assign(q, state.filters);
@@ -76,9 +76,9 @@ export function at(item, field) {
 /** pageOf is one page of items that the API has returned all at once, in the form of the API's pages. */
 export function pageOf(items, state, spec) {
   const all = items.filter((item) => matches(item.name, state));
-  const column = spec.columns.find((c) => c.key === state.sort);
+  const column = sortColumn(state, spec);
   if (column) {
-    const order = (a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : String(a ?? '') < String(b ?? '') ? -1 : String(a ?? '') > String(b ?? '') ? 1 : 0);
+    const order = (a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : natural.compare(String(a ?? ''), String(b ?? '')));
     all.sort((a, b) => order(at(a, column.sort), at(b, column.sort)) * (state.desc ? -1 : 1));
   }
   const pages = Math.ceil(all.length / state.size), page = Math.max(Math.min(state.page, pages), 1);

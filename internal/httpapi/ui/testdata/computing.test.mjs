@@ -14,7 +14,7 @@ const { settings, says, dueIn, msOf, redacted, shovelOf } = await from('settings
 
 const { parsed, previewSentences, change, changed, definitionOf, rowsOf } = await from('policy.js');
 
-const { box, curve, cyclesOf, deadEnd, flows, fold, identity, layout, ranksOf } = await from('flowgraph.js');
+const { box, curve, cyclesOf, deadEnd, flows, fold, gap, identity, labels, layout, line, ranksOf } = await from('flowgraph.js');
 
 const { operationsOf, outline, parseYAML } = await from('openapi.js');
 
@@ -120,9 +120,10 @@ test('the state of a table goes into the address and comes back', () => {
 
 test('the API is asked for the state', () => {
   const state = read(new URLSearchParams('name=x&regex=1&sort=next&type=quorum&page=2'), spec);
-  assert.deepEqual(query(state, spec), { page: 2, page_size: 100, sort: 'next_expiry', expires_within: '9', name: 'x', use_regex: 'true', type: 'quorum' });
+  assert.deepEqual(query(state, spec), { page: 2, page_size: 100, sort: 'next_expiry', natural: 'true', expires_within: '9', name: 'x', use_regex: 'true', type: 'quorum' });
   assert.deepEqual(query(read(new URLSearchParams('sort=next&desc=1&expires_within=5'), spec), spec),
-    { page: 1, page_size: 100, sort: 'next_expiry', sort_reverse: 'true', expires_within: '5' });
+    { page: 1, page_size: 100, sort: 'next_expiry', natural: 'true', sort_reverse: 'true', expires_within: '5' });
+  assert.deepEqual(query(read(new URLSearchParams(), spec), spec), { page: 1, page_size: 100, sort: 'name', natural: 'true' });
   const [name, ready] = spec.columns;
   let s = sorted({ ...state, page: 4 }, ready);
   assert.deepEqual([s.sort, s.desc, s.page], ['ready', true, 1]);
@@ -329,7 +330,8 @@ test('previews and changes in words', () => {
   assert.deepEqual(previewSentences({ queues: 1, replaces: true, queues_unanswered: 1, loses: [], messages: { retimed: 2, restored: 1, expire_at_once: 1, dropped_at_once: 1, at_most: true, undoable: 1, undoable_until: '2027-01-15T08:00:00.250Z' } }), [
     'Replaces the policy of that name. Affects 1 queue.', 'Deadline changes: 2 messages.', 'Original deadline restored: 1 message.', 'Expire at once: up to 1 message.',
     'Dropped at once by the length limit: 1 message.', `An undo restores the present deadline: 1 message, before ${moment('2027-01-15T08:00:00.250Z')}.`, 'No answer from: 1 queue.']);
-  equal(change, [[{ key: 'a', before: null, after: 5 }, 'a: none → 5'], [{ key: 'a', before: 'x', after: [1] }, 'a: x → [1]']]);
+  equal(change, [[{ key: 'expires', before: 60000, after: 5400000 }, 'expires: 1 min → 1 h 30 min'], [{ key: 'message-ttl', before: 7000000, after: 1 }, 'message-ttl: 1 h 57 min (7,000,000 ms) → 1 ms'],
+    [{ key: 'a', before: null, after: 5 }, 'a: none → 5'], [{ key: 'a', before: 'x', after: [1] }, 'a: x → [1]']]);
   const p = { pattern: '^a', 'apply-to': 'all', priority: 1, definition: { a: 1 } };
   equal(changed, [[{ name: 'n', before: null, after: p }, 'policy n set: “^a”, all, priority 1, {"a":1}'], [{ name: 'n', operator: true, before: p, after: null }, 'operator policy n deleted: “^a”, all, priority 1, {"a":1}']]);
   assert.match(changed({ name: 'n', before: p, after: p }), /^policy n changed: .* → /);
@@ -410,7 +412,30 @@ test('ladders', () => {
   const few = fold({ nodes: queues('a1', 'a2', 'a3', 'b'), edges: [edge(2, 1, { kind: 'dead_letter' }), edge(1, 0, { kind: 'dead_letter' }), edge(0, 3, { kind: 'dead_letter' })] });
   assert.equal(few.nodes.length, 4, 'three are no ladder');
   const same = fold({ nodes: queues('w1', 'w2', 'w3', 'w4', 'w5', 'dead'), edges: [0, 1, 2, 3, 4].map((i) => edge(i, 5, { kind: 'dead_letter' })) });
-  assert.equal(same.nodes.length, 6, 'what does not lead to another level is none');
+  assert.deepEqual(same.nodes.map((n) => [n.kind, n.name]), [['fan', 'w…'], ['queue', 'dead']], 'what does not lead to another level is none, but a fan');
+});
+
+test('fans', () => {
+  const dead = (from, to, more) => edge(from, to, { kind: 'dead_letter', counts: { expired: 1 }, ...more });
+  const nodes = queues('orders.eu', 'orders.us', 'orders.fr', 'orders.it', 'dead', 'fed', 'other', 'twice');
+  const edges = [0, 1, 2, 3, 5, 6, 7].map((i) => dead(i, 4, { routing_key: String(i), unroutable: i === 6 })).concat(edge(6, 5), edge(7, 5), dead(4, 5));
+  const folded = fold({ nodes, edges });
+  assert.deepEqual(folded.nodes.map((n) => [n.kind, n.name, n.members]), [['fan', 'orders.…', 4], ['queue', 'dead', undefined], ['queue', 'fed', undefined], ['queue', 'other', undefined], ['queue', 'twice', undefined]]);
+  assert.deepEqual(folded.edges[0], { from: 0, to: 1, kind: 'dead_letter', counts: { expired: 4 }, unroutable: false, bindings: 0, binding_keys: [] });
+  assert.equal(folded.edges.length, 7);
+  assert.equal(fold({ nodes: nodes.slice(2), edges: [dead(0, 2), dead(1, 2)] }).nodes.length, 6, 'two are no fan');
+  const into = nodes.map((n) => ({ ...n, kind: 'exchange' }));
+  assert.equal(fold({ nodes: [...into, ...queues('a', 'b')], edges: [0, 1, 2, 3].map((i) => edge(i, 8 + i % 2)) }).nodes.length, 10, 'fans have one target');
+});
+
+test('labels do not overlap', () => {
+  for (const edges of [[edge(0, 1), edge(1, 2), edge(2, 0), edge(2, 1)], Array.from({ length: 60 }, (_, i) => edge(i % 3, 3 + i % 2, { kind: String(i) })), [edge(0, 0), edge(0, 0)]]) {
+    const { places } = layout(5, edges), at = labels(edges, places);
+    at.forEach((a, i) => {
+      assert.ok(places.every((p) => a.x >= p.x + box.width || a.x + gap.x - 6 <= p.x), 'a label is beside the boxes');
+      assert.ok(at.every((b, k) => i === k || a.x !== b.x || Math.abs(a.y - b.y) >= line), `${a.y}`);
+    });
+  }
 });
 
 test('ends and flows', () => {

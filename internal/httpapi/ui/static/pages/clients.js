@@ -25,13 +25,16 @@ export const connections = section('Connections', listOf('Connections', {
 const channelLink = (name) => link(['channels', name], name);
 const queueName = (q) => link(['queue', q.vhost, q.name], q.name);
 
+/** prefetch is a limit, 0 for none. */
+const unlimited = (n) => (n === 0 ? 'unlimited' : format.number(n)), prefetch = (c) => unlimited(c.prefetch_count);
+
 const channelColumns = [
   ['Channel', (c) => channelLink(c.name)], ['State', (c) => c.state], ['Unacked', (c) => format.number(c.messages_unacknowledged)],
-  ['Unconfirmed', (c) => format.number(c.messages_unconfirmed)], ['Prefetch', (c) => format.number(c.prefetch_count)], ['Consumers', (c) => format.number(c.consumer_count)],
+  ['Unconfirmed', (c) => format.number(c.messages_unconfirmed)], ['Prefetch', prefetch], ['Consumers', (c) => format.number(c.consumer_count)],
 ];
 const consumerColumns = [
   ['Consumer tag', (c) => el('span', { class: 'name' }, c.consumer_tag)], ['Queue', (c) => queueName(c.queue)], ['Ack required', (c) => words(c.ack_required)],
-  ['Exclusive', (c) => words(c.exclusive)], ['Prefetch', (c) => format.number(c.prefetch_count)], ['Active', (c) => words(c.active)],
+  ['Exclusive', (c) => words(c.exclusive)], ['Prefetch', prefetch], ['Active', (c) => words(c.active)],
 ];
 
 /** linkColumns are the columns of AMQP 1.0 links, in either direction. */
@@ -55,7 +58,7 @@ function connection(main, context, [name]) {
     const c = await get(at, { signal });
     facts.set([['Client name', c.user_provided_name], ['User name', c.user], ['Virtual host', c.vhost], ['State', c.state], ['Protocol', c.protocol],
       ['Authentication', c.auth_mechanism], ['TLS', c.ssl ? `${c.ssl_protocol} ${c.ssl_cipher}` : 'no'], ['Certificate', c.peer_cert_subject],
-      ['Connected', when(format, c.connected_at)], ['Heartbeat', c.timeout ? `${c.timeout} s` : 'none'], ['Frame max', format.bytes(c.frame_max)], ['Channel limit', format.number(c.channel_max)],
+      ['Connected', when(format, c.connected_at)], ['Heartbeat', c.timeout ? `${c.timeout} s` : 'none'], ['Frame max', format.bytes(c.frame_max)], ['Channel limit', unlimited(c.channel_max)],
       ['From client', `${format.bytes(c.recv_oct_details.rate)}/s, ${format.bytes(c.recv_oct)} in all`], ['To client', `${format.bytes(c.send_oct_details.rate)}/s, ${format.bytes(c.send_oct)} in all`]]);
     properties.set(Object.entries(c.client_properties).filter(([key]) => key !== 'capabilities').concat(
       [['capabilities', Object.entries(c.client_properties.capabilities ?? {}).filter(([, is]) => is === true).map(([key]) => key).join(', ')]]));
@@ -81,7 +84,7 @@ export const channels = section('Channels', listOf('Channels', {
   columns: [
     { key: 'name', label: 'Channel', sort: 'name', always: true, fields: ['name'], cell: (c) => channelLink(c.name) }, vhost, user, state,
     { ...word('mode', 'Mode', 'confirm'), fields: ['confirm', 'transactional'], cell: (c) => (c.confirm ? el('abbr', { title: 'confirm' }, 'C') : c.transactional ? el('abbr', { title: 'transactional' }, 'T') : '') },
-    figure('unconfirmed', 'Unconfirmed', 'messages_unconfirmed'), figure('prefetch', 'Prefetch', 'prefetch_count'), figure('unacked', 'Unacked', 'messages_unacknowledged'),
+    figure('unconfirmed', 'Unconfirmed', 'messages_unconfirmed'), figure('prefetch', 'Prefetch', 'prefetch_count', { cell: prefetch }), figure('unacked', 'Unacked', 'messages_unacknowledged'),
     figure('consumers', 'Consumers', 'consumer_count'), flow('publish', 'Publish', 'publish'), flow('confirm', 'Confirm', 'confirm', { shown: false }),
     flow('deliver', 'Deliver / get', 'deliver_get'), flow('ack', 'Ack', 'ack'), flow('unroutable', 'Unroutable (drop)', 'drop_unroutable', { shown: false }),
     moment('idle', 'Idle since', 'idle_since', { shown: false }),
@@ -93,9 +96,9 @@ function channel(main, context, [name]) {
   const facts = new Facts(), consumers = new Rows('Consumers', consumerColumns, 'No consumers.');
   const w = watch(main, context, name, ['channels', 'Channels'], async (signal) => {
     const c = await get(path('api/channels', name), { signal }), s = c.message_stats;
-    const flowOf = (of) => `${format.rate(s[`${of}_details`]?.rate ?? 0)}, ${format.number(s[of] ?? 0)} in all`;
+    const flowOf = (of) => `${format.rate(s[`${of}_details`]?.rate)}, ${format.number(s[of])} in all`;
     facts.set([['Connection', link(['connections', c.connection_details.name], c.connection_details.name)], ['User name', c.user], ['Virtual host', c.vhost], ['State', c.state],
-      ['Mode', c.confirm ? 'confirm' : c.transactional ? 'transactional' : 'plain'], ['Prefetch', `${format.number(c.prefetch_count)} per consumer, ${format.number(c.global_prefetch_count)} global`],
+      ['Mode', c.confirm ? 'confirm' : c.transactional ? 'transactional' : 'plain'], ['Prefetch', `${prefetch(c)} per consumer, ${unlimited(c.global_prefetch_count)} global`],
       ['Unacked', format.number(c.messages_unacknowledged)], ['Unconfirmed', format.number(c.messages_unconfirmed)], ['Uncommitted', format.number(c.messages_uncommitted)],
       ['Acks uncommitted', format.number(c.acks_uncommitted)], ['Idle since', when(format, c.idle_since)], ['Publish', flowOf('publish')], ['Confirm', flowOf('confirm')],
       ['Deliver / get', flowOf('deliver_get')], ['Ack', flowOf('ack')], ['Redelivered', flowOf('redeliver')], ['Unroutable (drop)', flowOf('drop_unroutable')], ['Unroutable (return)', flowOf('return_unroutable')]]);
@@ -112,9 +115,9 @@ export const consumers = section('Consumers', listOf('Consumers', {
     { key: 'queue', label: 'Queue', sort: 'queue.name', shown: true, fields: ['queue.name'], cell: (c) => queueName(c.queue) },
     word('vhost', 'Virtual host', 'queue.vhost'),
     { key: 'channel', label: 'Channel', sort: 'channel_details.name', shown: true, fields: ['channel_details.name'], cell: (c) => channelLink(c.channel_details.name) },
-    word('ack', 'Ack required', 'ack_required'), word('exclusive', 'Exclusive', 'exclusive'), figure('prefetch', 'Prefetch', 'prefetch_count'),
+    word('ack', 'Ack required', 'ack_required'), word('exclusive', 'Exclusive', 'exclusive'), figure('prefetch', 'Prefetch', 'prefetch_count', { cell: prefetch }),
     word('active', 'Active', 'active'), word('activity', 'Activity status', 'activity_status', { shown: false }),
-    { ...figure('timeout', 'Timeout', 'consumer_timeout'), title: 'How long a delivery may be unacked', cell: (c) => format.duration(c.consumer_timeout), shown: true },
+    { ...figure('timeout', 'Timeout', 'consumer_timeout'), title: 'How long a delivery may be unacked', fields: ['consumer_timeout', 'consumer_timeout_set'], cell: (c) => (c.consumer_timeout_set ? format.duration(c.consumer_timeout) : '–') },
     { key: 'arguments', label: 'Arguments', fields: ['arguments'], cell: (c) => words(c.arguments) },
   ],
   fields: ['consumer_tag', 'queue.name', 'queue.vhost', 'channel_details.name'],

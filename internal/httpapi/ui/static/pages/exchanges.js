@@ -1,10 +1,11 @@
 // Exchanges and their bindings.
 
 import { get, path, request } from '../api.js';
-import { dialog, el } from '../dom.js';
+import { dialog, el, text } from '../dom.js';
 import * as format from '../format.js';
 import { button, choose, Facts, field, inVHost, link, listOf, marks, offered, Rows, section, speed, vhostsOf, watch, word, words } from '../list.js';
 import { parsed } from '../policy.js';
+import { scheduled } from './locks.js';
 
 const called = (name) => name || 'amq.default';
 const shownAs = (name) => name || '(AMQP default)';
@@ -48,19 +49,29 @@ function exchange(main, context, [vhost, name]) {
   const w = watch(main, context, shownAs(real), ['exchanges', 'Exchanges'], async (signal) => {
     const ask = (address) => get(address, { query: { may: true }, signal });
     const e = await ask(at), s = e.message_stats, may = (word) => e.may.includes(word);
-    const flow = (of) => `${format.rate(s[`${of}_details`]?.rate ?? 0)}, ${format.number(s[of] ?? 0)} in all`;
+    now.may = e.may;
+    const flow = (of) => `${format.rate(s[`${of}_details`]?.rate)}, ${format.number(s[of])} in all`;
     facts.set([['Type', e.type], ['Virtual host', e.vhost], ['Features', marks(e)], ['Arguments', Object.keys(e.arguments).length ? words(e.arguments) : ''],
-      ['Messages in', flow('publish_in')], ['Messages out', flow('publish_out')], ...(may('policy') && real ? [['Policy', link(['policies', 'explain', vhost, 'exchange', real], 'Explain')]] : [])]);
+      ['Messages in', flow('publish_in')], ['Messages out', flow('publish_out')], ...(e.messages_delayed === undefined ? [] : [['Messages delayed', format.number(e.messages_delayed)]]), ...(may('policy') && real ? [['Policy', link(['policies', 'explain', vhost, 'exchange', real], 'Explain')]] : [])]);
     now.held = e.messages_delayed;
     for (const [word, b] of Object.entries(buttons)) b.hidden = !may(word);
+    if (may('read') && !now.end) {
+      const done = el('p', { class: 'hint', role: 'status' });
+      delayed.append(el('h2', null, 'Delayed messages'), done);
+      now.end = scheduled(delayed, { context, may: (word) => now.may.includes(word), x: (...more) => path('api/x/exchanges', vhost, real, ...more), say: (what) => text(done, what), asking: w.asking });
+    }
     to.show(await ask(`${at}/bindings/source`));
     if (real) from.show(await ask(`${at}/bindings/destination`));
   });
   const buttons = { bind: button('Add binding…', () => bind(vhost, real, w.asking)), delete: button('Delete exchange…', () => removeExchange(vhost, real, to, now.held), true) };
   for (const b of Object.values(buttons)) b.hidden = true;
   w.tools.append(...Object.values(buttons));
-  w.body.append(facts.element, to.element, real ? from.element : '');
-  return w.end;
+  const delayed = el('section', { class: 'part' });
+  w.body.append(facts.element, delayed, to.element, real ? from.element : '');
+  return () => {
+    now.end?.();
+    w.end();
+  };
 }
 
 function bind(vhost, source, asking) {

@@ -3,21 +3,22 @@
 import { href } from '../address.js';
 import { get, path, poll } from '../api.js';
 import { el, svg, text } from '../dom.js';
-import { box, curve, cyclesOf, deadEnd, flows, fold, gap, identity, layout } from '../flowgraph.js';
+import { box, curve, cyclesOf, deadEnd, flows, fold, gap, identity, labels as labelsOf, layout } from '../flowgraph.js';
 import * as format from '../format.js';
 import { link, Rows, vhostsOf } from '../list.js';
 
 const margin = 8;
 const kinds = { dead_letter: 'dead-lettered', forward: 'forwarded', binding: 'bound', alternate: 'alternate exchange' };
 const called = (n) => (n.kind === 'exchange' && n.name === '' ? '(AMQP default)' : n.name);
-const cut = (name) => (name.length > 28 ? `${name.slice(0, 27)}…` : name);
+const cut = (name, most = 28) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
+const most = 24; // characters of a label between two nodes
 const amount = (counts, rates) => Object.entries(counts ?? {}).map(([reason, n]) => `${reason} ${rates[reason] ? format.rate(rates[reason]) : format.short(n)}`).join(', ');
 
 export const flow = { title: 'Flow', show };
 
 /** addressOf is the address of a node's page, null if it has none. */
 function addressOf(node, vhost) {
-  if (node.missing || node.kind === 'ladder') return null;
+  if (node.missing || node.members) return null;
   return href(node.kind === 'queue' ? ['queue', vhost, node.name] : ['exchanges', vhost, node.name || 'amq.default']);
 }
 
@@ -50,7 +51,7 @@ function show(main, context) {
     clearTimeout(timer);
     timer = setTimeout(go, 400);
   });
-  main.append(el('h1', null, 'Flow'), el('div', { class: 'tools', role: 'search' }, vhost, name, el('label', { class: 'check' }, folded, 'fold ladders of delay queues')), failed, said, scroll, legend, table);
+  main.append(el('h1', null, 'Flow'), el('div', { class: 'tools', role: 'search' }, vhost, name, el('label', { class: 'check' }, folded, 'fold similar queues')), failed, said, scroll, legend, table);
 
   const draw = (found) => {
     const graph = folded.checked ? fold(found) : found, { nodes, edges } = graph, now = Date.now();
@@ -60,7 +61,7 @@ function show(main, context) {
       shape = same;
       render(nodes, edges, ids);
     }
-    edges.forEach((e, i) => text(labels.get(ids[i]), [e.unroutable ? '✕ no binding' : '', amount(e.counts, flows(before?.counts.get(ids[i]), e.counts, before ? now - before.at : 0))].filter(Boolean).join(' ')));
+    edges.forEach((e, i) => text(labels.get(ids[i]), cut([e.unroutable ? '✕ no binding' : '', amount(e.counts, flows(before?.counts.get(ids[i]), e.counts, before ? now - before.at : 0))].filter(Boolean).join(' '), most)));
     before = { at: now, counts };
     rows.show(edges.map((e) => ({ ...e, source: nodes[e.from], target: nodes[e.to], cycle: cycle[e.from] >= 0 && cycle[e.from] === cycle[e.to] })));
     scroll.hidden = legend.hidden = table.hidden = nodes.length === 0;
@@ -73,20 +74,20 @@ function show(main, context) {
     const { places, width, height } = layout(nodes.length, edges), focus = document.activeElement?.getAttribute?.('data-node');
     cycle = cyclesOf(nodes.length, edges);
     labels = new Map();
+    const spots = labelsOf(edges, places);
     const lines = edges.map((e, i) => {
-      const from = places[e.from], to = places[e.to], round = cycle[e.from] >= 0 && cycle[e.from] === cycle[e.to], forth = to.x > from.x;
-      const label = svg('text', { class: 'count', 'text-anchor': forth ? 'start' : 'end', x: from.x + box.width + (forth ? 6 : 0), y: forth ? (from.y * 2 + to.y) / 3 + box.height / 2 - 5 : Math.max(from.y, to.y) + box.height + gap.y * 0.6 + 11 });
-      labels.set(ids[i], label);
-      return [svg('path', { class: `${e.kind}${round ? ' round' : ''}${e.unroutable ? ' nowhere' : ''}`, d: curve(from, to), 'marker-end': 'url(#tip)' }, svg('title', null, `${called(nodes[e.from])} → ${called(nodes[e.to])}: ${along(e)}`)), label];
+      const round = cycle[e.from] >= 0 && cycle[e.from] === cycle[e.to];
+      labels.set(ids[i], svg('text', { class: 'count', ...spots[i] }));
+      return svg('path', { class: `${e.kind}${round ? ' round' : ''}${e.unroutable ? ' nowhere' : ''}`, d: curve(places[e.from], places[e.to]), 'marker-end': 'url(#tip)' }, svg('title', null, `${called(nodes[e.from])} → ${called(nodes[e.to])}: ${along(e)}`));
     });
     const boxes = nodes.map((n, i) => {
-      const why = deadEnd(n, i, edges), notes = [n.kind === 'ladder' ? format.plural(n.levels.length ? n.members : 0, 'queue or exchange', 'queues and exchanges') : n.kind, why && `✕ ${why}`, cycle[i] >= 0 && '⟳ cycle'].filter(Boolean).join(' · ');
+      const why = deadEnd(n, i, edges), notes = [n.kind === 'ladder' ? `${n.members} queues and exchanges` : n.kind === 'fan' ? `${format.number(n.members)} ${n.of}s` : n.kind, why && `✕ ${why}`, cycle[i] >= 0 && '⟳ cycle'].filter(Boolean).join(' · ');
       const to = addressOf(n, at.vhost), shown = [svg('title', null, `${called(n)}, ${notes}`), svg('rect', { class: `${n.kind}${why ? ' end' : ''}${cycle[i] >= 0 ? ' round' : ''}`, width: box.width, height: box.height, rx: n.kind === 'exchange' ? box.height / 2 : 5 }),
         svg('text', { x: 12, y: 16 }, cut(called(n))), svg('text', { class: 'tick', x: 12, y: 31 }, notes)];
       return svg('g', { transform: `translate(${places[i].x} ${places[i].y})` }, to ? svg('a', { href: to, 'data-node': `${n.kind} ${n.name}` }, shown) : shown);
     });
-    picture.replaceChildren(svg('defs', null, svg('marker', { id: 'tip', viewBox: '0 0 8 8', refX: 8, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: 'userSpaceOnUse', orient: 'auto' }, svg('path', { d: 'M0 0L8 4L0 8Z' }))), ...lines.flat(), ...boxes);
-    const wide = width + 2 * margin + gap.x, high = height + 4 * margin;
+    picture.replaceChildren(svg('defs', null, svg('marker', { id: 'tip', viewBox: '0 0 8 8', refX: 8, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: 'userSpaceOnUse', orient: 'auto' }, svg('path', { d: 'M0 0L8 4L0 8Z' }))), ...lines, ...labels.values(), ...boxes);
+    const wide = width + 2 * margin + gap.x, high = Math.max(height, ...spots.map((l) => l.y)) + 4 * margin;
     for (const [key, value] of Object.entries({ width: wide, height: high, viewBox: `${-margin} ${-margin} ${wide} ${high}` })) picture.setAttribute(key, value);
     if (focus) [...picture.querySelectorAll('[data-node]')].find((a) => a.getAttribute('data-node') === focus)?.focus();
   };

@@ -5,7 +5,7 @@ import { href } from '../address.js';
 import { el, text, when } from '../dom.js';
 import * as format from '../format.js';
 import { button, Facts, figure, inVHost, listOf, offered, Rows, section, vhostsOf, watch, word, words } from '../list.js';
-import { changed } from '../policy.js';
+import { changed, setting } from '../policy.js';
 import { edit, removePolicy } from '../policyeditor.js';
 
 const identity = (p) => JSON.stringify([p.operator, p.vhost, p.name]);
@@ -26,7 +26,7 @@ class Counts {
     this.asking = poll(async (signal) => {
       const p = this.waiting.find((one) => this.known.get(identity(one))?.of !== JSON.stringify(one));
       if (!p) return;
-      const count = format.number((await request('POST', pathOf(p, 'preview'), { body: { clear: true }, signal })).hit);
+      const { hit, warning } = await request('POST', pathOf(p, 'preview'), { body: { clear: true }, signal }), count = warning ? `0: ${warning}` : format.number(hit);
       this.known.set(identity(p), { of: JSON.stringify(p), count });
       this.table?.show(this.page, '');
     }, 1000, context.report);
@@ -53,10 +53,10 @@ function list(main, context) {
       { key: 'name', label: 'Name', sort: 'name', always: true, fields: [], cell: (p) => el('span', { class: 'name' }, p.name) },
       { ...word('kind', 'Kind', 'operator'), cell: (p) => (p.operator ? 'operator policy' : 'policy') },
       word('vhost', 'Virtual host', 'vhost'), { ...word('pattern', 'Pattern', 'pattern'), cell: (p) => el('code', { class: 'name' }, p.pattern) }, word('apply', 'Apply to', 'apply-to'),
-      { key: 'definition', label: 'Definition', shown: true, fields: [], cell: (p) => el('ul', { class: 'plain' }, Object.entries(p.definition).map(([k, v]) => el('li', null, `${k}: ${words(v)}`))) },
+      { key: 'definition', label: 'Definition', shown: true, fields: [], cell: (p) => el('ul', { class: 'plain' }, Object.entries(p.definition).map(([k, v]) => el('li', null, `${k}: ${setting(k, v)}`))) },
       figure('priority', 'Priority', 'priority'),
       ...(context.may('policymaker') ? [
-        { key: 'count', label: 'Objects', title: 'Queues and exchanges it applies to', num: true, shown: true, fields: [], cell: (p) => (p.may ? counts.known.get(identity(p))?.count ?? '…' : '–') },
+        { key: 'count', label: 'Objects', title: 'Queues and exchanges it applies to', num: true, shown: true, fields: [], cell: (p) => el('span', { class: 'narrow' }, p.may ? counts.known.get(identity(p))?.count ?? '…' : '–') },
         { key: 'actions', label: 'Actions', shown: true, fields: [], cell: (p, kept) => actions(p, kept) }] : []),
     ],
     key: identity, nothing: 'There are no policies, or none that you may see.',
@@ -127,8 +127,9 @@ function explain(main, context, [, vhost, kind = 'queue', name]) {
   const candidates = new Rows('Policies whose pattern matches, in order', [
     ['Policy', (c) => el('span', { class: 'name' }, c.name)], ['Kind', (c) => (c.operator ? 'operator policy' : 'policy')], ['Pattern', (c) => el('code', { class: 'name' }, c.pattern)],
     ['Priority', (c) => format.number(c.priority)], ['Applies', (c) => words(c.applies)], ['Why', (c) => c.why]], 'None.');
-  const settings = new Rows('Settings', [['Key', (s) => s.key], ['Value', (s) => words(s.value)], ['Source', (s) => s.source ?? ''],
-    ['Argument', (s) => words(s.argument)], ['Policy', (s) => words(s.policy)], ['Operator policy', (s) => words(s.operator_policy)], ['Note', (s) => s.note]], 'None.');
+  const of = (key) => (s) => (s[key] === null ? '' : setting(s.key, s[key]));
+  const settings = new Rows('Settings', [['Key', (s) => s.key], ['Value', of('value')], ['Source', (s) => s.source ?? ''],
+    ['Argument', of('argument')], ['Policy', of('policy')], ['Operator policy', of('operator_policy')], ['Note', (s) => s.note]], 'None.');
   const form = chooser([vhostSelect(vhost ?? '/'),
     el('label', { class: 'check' }, 'Kind', el('select', { name: 'kind' }, ['queue', 'exchange'].map((k) => el('option', { value: k, selected: k === kind }, k)))),
     el('label', { class: 'check' }, 'Name', el('input', { name: 'name', value: name ?? '', required: true, spellcheck: 'false', autocapitalize: 'none' }))],

@@ -7,7 +7,8 @@ import { LineChart } from '../chart.js';
 import { el, text, tick, when } from '../dom.js';
 import * as format from '../format.js';
 import { button } from '../list.js';
-import { pretty, shown } from '../message.js';
+import { pretty } from '../message.js';
+import { setting } from '../policy.js';
 import { ratesOf } from '../scale.js';
 import { dueIn, settings } from '../settings.js';
 import { Strip } from '../strip.js';
@@ -158,13 +159,14 @@ class Figures {
       text(this.values[key].value, value);
       text(this.values[key].more, more);
     };
-    const s = q.message_stats ?? {};
+    const s = q.message_stats;
+    if (q.state === 'down') return Object.keys(this.values).forEach((key) => set(key, '–'));
     set('ready', format.number(q.messages_ready), `${format.bytes(q.message_bytes_ready)}`);
     set('unacked', format.number(q.messages_unacknowledged), q.deliveries_timed_out ? `${format.number(q.deliveries_timed_out)} timed out` : '');
     set('scheduled', format.number(q.messages_scheduled));
     set('consumers', format.number(q.consumers));
-    set('in', format.rate(s.publish_details?.rate ?? 0), `${format.short(s.publish ?? 0)} in all`);
-    set('out', format.rate(s.deliver_get_details?.rate ?? 0), `${format.short(s.deliver_get ?? 0)} in all`);
+    set('in', format.rate(s.publish_details?.rate), `${format.short(s.publish)} in all`);
+    set('out', format.rate(s.deliver_get_details?.rate), `${format.short(s.deliver_get)} in all`);
     set('memory', format.bytes(q.memory), `bodies ${format.bytes(q.message_bytes)}`);
   }
 }
@@ -223,12 +225,13 @@ function leaseOf(q) {
 
 /** agesOf is how old the messages are, and the histograms of how long messages waited and were processed. */
 function agesOf(q) {
-  const of = [q.wait_histogram, q.processing_histogram], seconds = (s) => (s === null ? '–' : format.duration(Math.round(s * 1000)));
+  const of = [q.wait_histogram, q.processing_histogram], seconds = (s) => format.duration(Math.round(s * 1000));
+  const half = (p50, p99) => (p50 === null ? '–' : `p50 ${seconds(p50)}, p99 ${seconds(p99)}`);
   const bounds = [...(of[0] ?? of[1])?.bounds_s.map(seconds) ?? [], 'longer'];
   const counts = (i) => of.map((x) => x?.counts[i] ?? 0);
   return [facts([
     q.oldest_ready_at && ['Oldest message', when(format, q.oldest_ready_at)], q.oldest_unacked_at && ['Unacked since', when(format, q.oldest_unacked_at)],
-    ['Waited, p50 and p99', `${seconds(q.wait_p50)}, ${seconds(q.wait_p99)}`], ['Processed, p50 and p99', `${seconds(q.processing_p50)}, ${seconds(q.processing_p99)}`],
+    ['Waited', half(q.wait_p50, q.wait_p99)], ['Processed', half(q.processing_p50, q.processing_p99)],
   ]), table('Times', ['Up to', 'Waited', 'Processed'], bounds.map((b, i) => [b, ...counts(i).map((n) => format.number(n))]).filter((_, i) => counts(i).some((n) => n > 0)), 'Nothing was delivered yet.')];
 }
 
@@ -242,14 +245,14 @@ function factsOf(q) {
 
 function settingsOf(where, about) {
   const explains = about.may('policy'), container = el('div');
-  where.append(el('p', { class: 'hint' }, explains ? 'From is the source of the value in effect. Values are shown as given, times in ms.'
+  where.append(el('p', { class: 'hint' }, explains ? 'From is the source of the value in effect.'
     : 'Only users with the tag policymaker see which value is in effect if both argument and policy set one. Policies include operator policies.'), container);
   let explained = null;
   const draw = () => {
     if (explains ? !explained : !about.queue) return;
-    const value = (v) => (v === null || v === '' ? el('span', { class: 'none' }, v === null ? '–' : 'empty') : el('span', { class: 'value' }, shown(v)));
+    const value = (key, v) => (v === null || v === '' ? el('span', { class: 'none' }, v === null ? '–' : 'empty') : el('span', { class: 'value' }, setting(key, v)));
     container.replaceChildren(table('Settings', ['Setting', 'In effect', 'From', 'Argument', explains ? 'Policy' : 'Policies', ...(explains ? ['Operator policy'] : []), 'Note'],
-      settings(about.queue ?? {}, explained).map((s) => [el('b', null, s.key), value(s.value), s.source ?? '?', value(s.argument), value(s.policy), ...(explains ? [value(s.operator)] : []), el('span', { class: 'wrap' }, s.note)]), ''));
+      settings(about.queue ?? {}, explained).map((s) => [el('b', null, s.key), value(s.key, s.value), s.source ?? '?', value(s.key, s.argument), value(s.key, s.policy), ...(explains ? [value(s.key, s.operator)] : []), el('span', { class: 'wrap' }, s.note)]), ''));
   };
   const unsubscribe = explains ? () => {} : about.subscribe(draw);
   const asking = explains && poll(async (signal) => {

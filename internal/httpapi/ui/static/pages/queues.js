@@ -14,7 +14,8 @@ import { exactly, columnsOf, query, read, write } from '../tablestate.js';
 
 const ever = String(10 * 365 * 86400e3);
 
-const figure = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, desc: true, cell: (q) => shownFigure(format, q[field]), fields: [field], ...more });
+const figure = (key, label, title, field, more, shown = (n) => shownFigure(format, n)) => ({ key, label, title, sort: field, num: true, desc: true, cell: (q) => (q.state === 'down' ? '–' : shown(q[field])), fields: [field], ...more });
+const size = (n) => (n === 0 ? shownFigure(format, n) : format.bytes(n));
 const moment = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, cell: (q) => when(format, q[field], !/age|oldest/.test(key)), fields: [field], ...more });
 const speed = (key, label, title, of) => ({
   key, label, title, sort: `message_stats.${of}_details.rate`, num: true, desc: true, shown: key !== 'ack', fields: [`message_stats.${of}_details.rate`],
@@ -43,8 +44,8 @@ const spec = {
     speed('out', 'Out', 'Messages delivered per second', 'deliver_get'),
     speed('ack', 'Acked', 'Messages acknowledged, per second', 'ack'),
     figure('consumers', 'Consumers', 'Consumers of the queue', 'consumers'),
-    { ...figure('memory', 'Memory', 'Memory of the messages', 'memory', { shown: true }), cell: (q) => format.bytes(q.memory) },
-    { ...figure('bytes', 'Bytes', 'Bodies of all messages', 'message_bytes'), cell: (q) => format.bytes(q.message_bytes) },
+    figure('memory', 'Memory', 'Memory of the messages', 'memory', { shown: true }, size),
+    figure('bytes', 'Bytes', 'Bodies of all messages', 'message_bytes', {}, size),
     { key: 'type', label: 'Type', sort: 'type', cell: (q) => q.type, fields: ['type'], shown: true },
     { key: 'policy', label: 'Policy', sort: 'policy', cell: (q) => q.policy ?? '', fields: ['policy'], shown: true },
     { key: 'operator', label: 'Operator policy', sort: 'operator_policy', cell: (q) => q.operator_policy ?? '', fields: ['operator_policy'] },
@@ -83,7 +84,8 @@ async function addQueue(asking) {
 }
 
 function features(q) {
-  return marks(q, badges.map(([mark, key, shown]) => {
+  const others = Object.entries(q.arguments).filter(([k]) => k !== 'x-queue-type' && badges.every(([, key]) => k !== `x-${key}`));
+  return marks({ ...q, arguments: Object.fromEntries(others) }, badges.map(([mark, key, shown]) => {
     const value = says(q, key).find((v) => v !== false);
     return [value !== undefined, mark, `${key}: ${value === undefined ? '' : shown(value)}`];
   }));
@@ -130,7 +132,7 @@ function show(main, context) {
   look();
   const asking = keepAsking(table, failed, context, async (signal) => {
     const { vhost, ...q } = query(state, spec);
-    const fields = new Set(['name', 'vhost', 'messages', 'may', ...columnsOf(state, spec).flatMap((c) => c.fields)]);
+    const fields = new Set(['name', 'vhost', 'state', 'messages', 'may', ...columnsOf(state, spec).flatMap((c) => c.fields)]);
     const page = await get(vhost === undefined ? 'api/queues' : path('api/queues', vhost), { query: { ...q, may: true, columns: [...fields].join(',') }, signal });
     table.show(page, state.name || Object.keys(state.filters).length ? 'No queue matches.' : 'There are no queues, or none that you may see.');
   }, () => go({ ...state, page: 1 }, false));
