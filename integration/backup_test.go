@@ -199,7 +199,7 @@ var held = map[string]func(c *client, exchange string){
 		c.publishes("", "from forwards", 7)
 	},
 	"an ending queue": func(c *client, exchange string) {
-		c.declares("from an ending queue", amqp.Table{"x-expires": 500, "x-expires-dead-letters-backlog": true, "x-dead-letter-exchange": exchange})
+		c.declares("from an ending queue", amqp.Table{"x-expires-dead-letters-backlog": true, "x-dead-letter-exchange": exchange})
 		c.publishes("", "from an ending queue", 7)
 	},
 	"a delayed exchange": func(c *client, exchange string) {
@@ -262,6 +262,7 @@ func TestBackupHasDeadLettersOnce_DUR6(t *testing.T) {
 		}
 		begin(c, "to "+kind)
 	}
+	b.request("PUT", "/api/policies/%2f/ends", `{"pattern":"^from an ending queue$","apply-to":"queues","definition":{"expires":1}}`, 201) // when it has all messages
 	for kind := range held {
 		eventually(t, kind+" are on their way", func() bool { return c.counted("at "+kind) == 7 })
 	}

@@ -147,7 +147,7 @@ func (w *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 // act runs an action and returns its value.
 func act[T any](w *tab, action chromedp.Action[T]) T {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.ctx, 4*patience)
+	ctx, cancel := context.WithTimeout(w.ctx, 2*patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, action)
 	if err != nil {

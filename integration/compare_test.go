@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/testkit/sandbox"
 )
 
-var compareAll = flag.Bool("compare", false, "have TestAnswersOfRabbitMQ play all scripts of integration/compare, which takes two minutes")
+var compareAll = flag.Bool("compare", false, "start RabbitMQ: TestAnswersOfRabbitMQ plays all scripts of integration/compare, which takes two minutes, TestMoveFromRabbitMQ moves from it")
 
 // TestAnswersOfRabbitMQ runs the scripts of integration/compare against RabbitMQ and Candlemark: every difference must have a
 // documented reason.
