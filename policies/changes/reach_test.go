@@ -28,12 +28,12 @@ func TestReach_POL1(t *testing.T) {
 	}
 	objects = append(objects, policies.Object{Kind: policies.KindExchange, Name: "q0"}, policies.QueueObject("q0.dead", protocol.Table{{Key: "x-queue-type", Value: "quorum"}}))
 	for body, want := range map[string]string{
-		`{"pattern":"^q","definition":{"max-length":9}}`:                             "",
-		`{"pattern":"^q0","definition":{"max-length":9}}`:                            "matches 2 queues and 1 exchange, applies to none; shadowed by 'high0'",
-		`{"pattern":"^q3$","definition":{"max-length":9},"apply-to":"queues"}`:       "matches 1 queue, applies to none; shadowed by 'high3'",
-		`{"pattern":"^q[0-4]$","definition":{"max-length":9},"apply-to":"queues"}`:   "matches 5 queues, applies to none; shadowed by 'high0', 'high1', 'high2', 2 more",
-		`{"pattern":"^q[0-4]$","definition":{"max-length":9},"priority":6}`:          "",
-		`{"pattern":"^none","definition":{"max-length":9}}`:                          "",
+		`{"pattern":"^q","definition":{"max-length":9}}`:                              "",
+		`{"pattern":"^q0","definition":{"max-length":9}}`:                             "matches 2 queues and 1 exchange, applies to none; shadowed by 'high0'",
+		`{"pattern":"^q3$","definition":{"max-length":9},"apply-to":"queues"}`:        "matches 1 queue, applies to none; shadowed by 'high3'",
+		`{"pattern":"^q[0-4]$","definition":{"max-length":9},"apply-to":"queues"}`:    "matches 5 queues, applies to none; shadowed by 'high0', 'high1', 'high2', 2 more",
+		`{"pattern":"^q[0-4]$","definition":{"max-length":9},"priority":6}`:           "",
+		`{"pattern":"^none","definition":{"max-length":9}}`:                           "",
 		`{"pattern":"^q0$","definition":{"max-length":9},"apply-to":"quorum_queues"}`: "",
 	} {
 		p := parse("low", body, false)
