@@ -162,14 +162,7 @@ func TestPagePolicies(t *testing.T) {
 	w.click("dialog button", "Set policy")
 	w.until("document.querySelector('dialog') === null")
 	w.until("[...document.querySelectorAll('[data-column=count]')].map((e) => e.textContent).toSorted().join('|') === \"0: matches 3 queues, applies to none; shadowed by 'new'|2|3\"")
-	w.shoot("policies-shadowed")
-	w.opens("Add policy…")
-	w.fill("dialog input[name=name]", "late")
-	w.fill("dialog input[name=pattern]", "^orders")
-	w.fill("dialog .rows input", "expires")
-	w.fill("dialog .rows input:nth-child(2)", "5400000")
-	w.sees("Without effect: matches 3 queues, applies to none; shadowed by 'new'.")
-	w.click("dialog button", "Cancel")
+	shadowed(w)
 	if got := b.request("GET", "/api/queues/%2F/orders0?columns=policy,messages,messages_expiring", "", 200); got != `{"messages":4,"messages_expiring":4,"policy":"new"}` {
 		t.Error(got)
 	}
@@ -191,6 +184,19 @@ func TestPagePolicies(t *testing.T) {
 	w.sees("Applies to 3 queues now.")
 	w.click("dialog button", "Delete")
 	w.until("document.querySelector('dialog') === null && document.querySelectorAll('.items tbody tr').length === 1")
+}
+
+// shadowed previews a policy that another one shadows for all of its objects.
+func shadowed(w *tab) {
+	w.Helper()
+	w.shoot("policies-shadowed")
+	w.opens("Add policy…")
+	w.fill("dialog input[name=name]", "late")
+	w.fill("dialog input[name=pattern]", "^orders")
+	w.fill("dialog .rows input", "expires")
+	w.fill("dialog .rows input:nth-child(2)", "5400000")
+	w.sees("Without effect: matches 3 queues, applies to none; shadowed by 'new'.")
+	w.click("dialog button", "Cancel")
 }
 
 // A user with the tag management sees its own objects, and is offered no action that its tags do not permit.

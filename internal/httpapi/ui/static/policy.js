@@ -72,7 +72,7 @@ export function rowsOf(definition) {
 /** changed returns a sentence that describes a change in the history. */
 export function changed(c) {
   const kind = c.operator ? 'operator policy' : 'policy';
-  const what = (p) => `“${p.pattern}”, ${p['apply-to']}, priority ${number(p.priority)}, ${JSON.stringify(p.definition)}`;
+  const what = (p) => `“${p.pattern}”, ${p['apply-to']}, priority ${number(p.priority)}, ${Object.entries(p.definition).map(([k, v]) => `${k}: ${setting(k, v)}`).join(', ')}`;
   if (!c.before) return `${kind} ${c.name} set: ${what(c.after)}`;
   if (!c.after) return `${kind} ${c.name} deleted: ${what(c.before)}`;
   return `${kind} ${c.name} changed: ${what(c.before)} → ${what(c.after)}`;

@@ -333,7 +333,7 @@ test('previews and changes in words', () => {
   equal(change, [[{ key: 'expires', before: 60000, after: 5400000 }, 'expires: 1 min → 1 h 30 min'], [{ key: 'message-ttl', before: 7000000, after: 1 }, 'message-ttl: 1 h 57 min (7,000,000 ms) → 1 ms'],
     [{ key: 'a', before: null, after: 5 }, 'a: none → 5'], [{ key: 'a', before: 'x', after: [1] }, 'a: x → [1]']]);
   const p = { pattern: '^a', 'apply-to': 'all', priority: 1, definition: { a: 1 } };
-  equal(changed, [[{ name: 'n', before: null, after: p }, 'policy n set: “^a”, all, priority 1, {"a":1}'], [{ name: 'n', operator: true, before: p, after: null }, 'operator policy n deleted: “^a”, all, priority 1, {"a":1}']]);
+  equal(changed, [[{ name: 'n', before: null, after: p }, 'policy n set: “^a”, all, priority 1, a: 1'], [{ name: 'n', operator: true, before: p, after: null }, 'operator policy n deleted: “^a”, all, priority 1, a: 1']]);
   assert.match(changed({ name: 'n', before: p, after: p }), /^policy n changed: .* → /);
 });
 

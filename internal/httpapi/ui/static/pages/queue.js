@@ -231,7 +231,7 @@ function agesOf(q) {
   const counts = (i) => of.map((x) => x?.counts[i] ?? 0);
   return [facts([
     q.oldest_ready_at && ['Oldest message', when(format, q.oldest_ready_at)], q.oldest_unacked_at && ['Unacked since', when(format, q.oldest_unacked_at)],
-    ['Waited', half(q.wait_p50, q.wait_p99)], ['Processed', half(q.processing_p50, q.processing_p99)],
+    ['Waited lately', half(q.wait_p50, q.wait_p99)], ['Processed lately', half(q.processing_p50, q.processing_p99)],
   ]), table('Times', ['Up to', 'Waited', 'Processed'], bounds.map((b, i) => [b, ...counts(i).map((n) => format.number(n))]).filter((_, i) => counts(i).some((n) => n > 0)), 'Nothing was delivered yet.')];
 }
 
