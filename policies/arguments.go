@@ -82,6 +82,7 @@ var queueArguments = []argument{
 	{"x-" + keyStampExpiry, onClassic | onQuorum, checkBool},
 	{"x-" + keyExpiresAt, onClassic | onQuorum, checkHeaderName},
 	{"x-" + keyDeathOfExpired, onClassic | onQuorum, checkBool},
+	{"x-" + keyDeathOfFailed, onClassic | onQuorum, checkBool},
 	{"x-" + keyDeathQueue, onClassic | onQuorum, checkBool},
 	{"x-" + keyForwardTo, onClassic | onQuorum, checkString},
 	{"x-" + keyRenewedBy, onClassic | onQuorum, checkRenewals},

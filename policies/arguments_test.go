@@ -87,6 +87,7 @@ func TestValidateQueueArguments(t *testing.T) {
 		{"TTL-11 stamp-expiry", table("x-stamp-expiry", "yes"), invalid("x-stamp-expiry", "{unacceptable_type,longstr}")},
 		{"TTL-5 expires-at-header", table("x-expires-at-header", ""), invalid("x-expires-at-header", "invalid_header_name")},
 		{"DL-9 dead-letter-expired", table("x-dead-letter-expired", int32(0)), invalid("x-dead-letter-expired", "{unacceptable_type,signedint}")},
+		{"SBR-7 dead-letter-failed-rules", table("x-dead-letter-failed-rules", int32(0)), invalid("x-dead-letter-failed-rules", "{unacceptable_type,signedint}")},
 		{"DL-1 dead-letter-queue", table("x-dead-letter-queue", "yes"), invalid("x-dead-letter-queue", "{unacceptable_type,longstr}")},
 		{"forward-to", table("x-forward-to", true), invalid("x-forward-to", "{unacceptable_type,bool}")},
 		{"LEASE-4 expires-renewed-by", table("x-expires-renewed-by", "publish,acks"), invalid("x-expires-renewed-by", "invalid_expires_renewed_by")},

@@ -21,6 +21,8 @@ type EntitySettings struct {
 	ExpiresAtHeader string
 	// DropExpired: dead-letter-expired is false.
 	DropExpired bool
+	// DeadLetterFailedRules: messages are dead-lettered if a rule that leads to the queue cannot be applied (SBR-7).
+	DeadLetterFailedRules bool
 	// DeadLetterQueue: the broker creates a queue for the dead letters, and the route, and keeps dead letters until
 	// both exist.
 	DeadLetterQueue bool
@@ -40,6 +42,8 @@ func entitySettings(args protocol.Table, e Effective) EntitySettings {
 		StampExpiry:     flagOf(args, e, keyStampExpiry),
 		DeadLetterQueue: flagOf(args, e, keyDeathQueue),
 		DuplicateWindow: max(lowestOf(args, e, keyDuplicates), 0),
+
+		DeadLetterFailedRules: flagOf(args, e, keyDeathOfFailed),
 	}
 	s.ExpiresAtHeader, _ = textOf(args, e, keyExpiresAt)
 	s.ForwardTo, s.HasForward = textOf(args, e, keyForwardTo)

@@ -14,7 +14,7 @@ var (
 		"x-" + keyExpiryOrder, "x-" + keyRetroactiveTTL, "x-" + keyExpiresIfEmpty, "x-" + keyExpiresToDLX,
 		"x-" + keyDeathCount, "x-" + keyDeathContinue,
 		"x-" + keyDelayed, "x-" + keyDeliverAt, "x-" + keyOverdue, "x-" + keyReleaseRate,
-		"x-" + keyStampExpiry, "x-" + keyExpiresAt, "x-" + keyDeathOfExpired, "x-" + keyDeathQueue, "x-" + keyForwardTo, "x-" + keyRenewedBy, "x-" + keyDuplicates,
+		"x-" + keyStampExpiry, "x-" + keyExpiresAt, "x-" + keyDeathOfExpired, "x-" + keyDeathOfFailed, "x-" + keyDeathQueue, "x-" + keyForwardTo, "x-" + keyRenewedBy, "x-" + keyDuplicates,
 	}
 
 	comparedClassic = append([]string{

@@ -39,6 +39,7 @@ const (
 	keyStampExpiry    = "stamp-expiry"
 	keyExpiresAt      = "expires-at-header"
 	keyDeathOfExpired = "dead-letter-expired"
+	keyDeathOfFailed  = "dead-letter-failed-rules"
 	keyDeathQueue     = "dead-letter-queue"
 	keyForwardTo      = "forward-to"
 	keyRenewedBy      = "expires-renewed-by"
@@ -48,7 +49,7 @@ const (
 // own are the keys that RabbitMQ does not know.
 var own = []string{
 	keyExpiryOrder, keyRetroactiveTTL, keyExpiresIfEmpty, keyExpiresToDLX, keyDeathCount, keyDeathContinue, keyDelayed, keyDeliverAt, keyOverdue,
-	keyReleaseRate, keyStampExpiry, keyExpiresAt, keyDeathOfExpired, keyDeathQueue, keyForwardTo, keyRenewedBy, keyDuplicates,
+	keyReleaseRate, keyStampExpiry, keyExpiresAt, keyDeathOfExpired, keyDeathOfFailed, keyDeathQueue, keyForwardTo, keyRenewedBy, keyDuplicates,
 }
 
 // The string values that have a meaning here.
@@ -144,6 +145,7 @@ var keys = map[string]key{
 	keyStampExpiry:    {isBool, "is not a valid stamp-expiry value", onStream, nil},
 	keyExpiresAt:      {isHeaderName, "is not a valid expires-at-header name", onStream, nil},
 	keyDeathOfExpired: {isBool, "is not a valid dead-letter-expired value", onStream, nil},
+	keyDeathOfFailed:  {isBool, "is not a valid dead-letter-failed-rules value", onStream, nil},
 	keyDeathQueue:     {isBool, "is not a valid dead-letter-queue value", onStream, nil},
 	keyForwardTo:      {isString, "is not a valid exchange name to forward to", onStream, nil},
 	keyDuplicates:     {atLeast(0), "is not a valid duplicate detection window", onStream, nil},

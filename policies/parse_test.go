@@ -106,6 +106,7 @@ func TestParseDefinition(t *testing.T) {
 		{"TTL-11 stamp-expiry", `{"stamp-expiry":1}`, `1 is not a valid stamp-expiry value`},
 		{"TTL-5 expires-at-header", `{"expires-at-header":""}`, `<<>> is not a valid expires-at-header name`},
 		{"DL-9 dead-letter-expired", `{"dead-letter-expired":"no"}`, `<<"no">> is not a valid dead-letter-expired value`},
+		{"SBR-7 dead-letter-failed-rules", `{"dead-letter-failed-rules":"no"}`, `<<"no">> is not a valid dead-letter-failed-rules value`},
 		{"DL-1 dead-letter-queue", `{"dead-letter-queue":"yes"}`, `<<"yes">> is not a valid dead-letter-queue value`},
 		{"forward-to", `{"forward-to":7}`, `7 is not a valid exchange name to forward to`},
 		{"LEASE-4 expires-renewed-by", `{"expires-renewed-by":"ack"}`, `<<"ack">> is not a valid expires-renewed-by value`},

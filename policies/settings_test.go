@@ -81,6 +81,10 @@ func TestSettingsFor(t *testing.T) {
 			},
 		},
 		{
+			"SBR-7 failed rules", table("x-dead-letter-failed-rules", true), `{"dead-letter-failed-rules":false}`,
+			func(q *QueueSettings) { q.DeadLetterFailedRules = true },
+		},
+		{
 			"POL-8 entity settings, arguments win",
 			table("x-stamp-expiry", false, "x-expires-at-header", "at", "x-dead-letter-expired", true, "x-dead-letter-queue", false, "x-forward-to", "x",
 				"x-expires-renewed-by", "update"),

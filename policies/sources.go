@@ -81,7 +81,7 @@ var queueChoices = map[string]choice{
 	keyOverflow: argumentWins, keyExpiryOrder: argumentWins, keyRetroactiveTTL: argumentWins, keyExpiresIfEmpty: argumentWins,
 	keyExpiresToDLX: argumentWins, keyDeathCount: argumentWins, keyDeathContinue: argumentWins, keyDelayed: argumentWins,
 	keyDeliverAt: argumentWins, keyOverdue: argumentWins, keyStampExpiry: argumentWins, keyExpiresAt: argumentWins,
-	keyRetryType: policyWins, keyRetryMin: lowestWins, keyRetryMax: lowestWins, keyDeathOfExpired: argumentWins, keyDeathQueue: argumentWins, keyForwardTo: argumentWins, keyRenewedBy: argumentWins, keyDuplicates: lowestWins,
+	keyRetryType: policyWins, keyRetryMin: lowestWins, keyRetryMax: lowestWins, keyDeathOfExpired: argumentWins, keyDeathOfFailed: argumentWins, keyDeathQueue: argumentWins, keyForwardTo: argumentWins, keyRenewedBy: argumentWins, keyDuplicates: lowestWins,
 	"max-priority": argumentWins, "single-active-consumer": argumentWins,
 }
 

@@ -10,6 +10,8 @@ type Stats struct {
 	// Hops are messages forwarded too often, Copies messages that could not be forwarded because they would have had too
 	// many copies (DL-32).
 	Hops, Copies ReasonStats
+	// RuleFailed are messages to which a rule could not be applied (SBR-7).
+	RuleFailed ReasonStats
 	// Forwarded are not dead letters, but messages that queues have forwarded.
 	Forwarded ReasonStats
 	// Delayed are not dead letters, but messages that delayed exchanges have released (DLY-4).
@@ -70,6 +72,8 @@ func (s *Stats) ByReason(reason string) *ReasonStats {
 		return &s.Hops
 	case "copies":
 		return &s.Copies
+	case "rule_failed":
+		return &s.RuleFailed
 	case forwarded:
 		return &s.Forwarded
 	case replayed:

@@ -12,7 +12,7 @@ type DeadLetter struct {
 	From        Address
 	Queue       string // name of the queue
 	Incarnation uint64
-	Reason      string // "expired", "rejected", "maxlen", "delivery_limit" (DL-9), "hops", "copies"
+	Reason      string // "expired", "rejected", "maxlen", "delivery_limit" (DL-9), "hops", "copies", "rule_failed"
 	Exchange    string // the dead-letter exchange, "" is the default exchange
 	RoutingKey  string // if HasKey; otherwise each message keeps its own key (DL-15)
 	HasKey      bool

@@ -10,6 +10,8 @@ import (
 	"candlemark/actors/queue/sessions"
 	"candlemark/internal/message"
 	"candlemark/internal/servicebus/filter"
+	"candlemark/internal/topology"
+	"candlemark/policies"
 	"candlemark/protocol"
 )
 
@@ -81,6 +83,39 @@ func TestActionsOfTopicsAreNoDuplicates_SBR6(t *testing.T) {
 		c.of("two", "r", "SET a = 1", named("two", "id", false))
 	}
 	c.want("ready", c.ready(), "one", "two")
+}
+
+// TestFailedRules_SBR7: a message to which a rule cannot be applied is dead-lettered if the settings say so. Otherwise it is
+// dropped if the rule failed on its way, and refused if the action fails here.
+func TestFailedRules_SBR7(t *testing.T) {
+	impossible := "SET sys.Label = '" + strings.Repeat("x", 256) + "'"
+	failed := &filter.Action{Rule: "r", ID: "failed", Failed: true}
+	on := func(s *policies.QueueSettings) { s.DeadLetterFailedRules = true }
+	for _, whole := range []bool{false, true} {
+		c := newCore(t, dlx, on, maxLength(1, "reject-publish"), ttl(100))
+		stats := topology.NewVHost("/").NewQueueStats("q")
+		c.put("full")
+		c.by("r", impossible, msg("1", message.NoTTL))
+		c.feed(&mail.Enqueue{From: publisher, Messages: []message.Message{{Number: 3, Body: []byte("2"), TTL: message.NoTTL}}, Action: failed, AllOrNone: whole})
+		acks, nacks := c.confirmed()
+		c.wantNumbers("acks", acks, 1, 2, 3)
+		c.wantNumbers("nacks", nacks)
+		c.want("dead", c.seenOff(), "rule_failed 1", "rule_failed 2")
+		c.want("ready", c.ready(), "full")
+		if stats.TakesFailures() {
+			t.Error("on by default")
+		}
+	}
+	for _, with := range []func(*policies.QueueSettings){dlx, on} {
+		c := newCore(t, with)
+		c.by("r", impossible, msg("1", message.NoTTL))
+		c.feed(&mail.Enqueue{From: publisher, Messages: []message.Message{{Number: 2, Body: []byte("2"), TTL: message.NoTTL}}, Action: failed})
+		acks, nacks := c.confirmed()
+		c.wantNumbers("acks", acks, 2)
+		c.wantNumbers("nacks", nacks, 1)
+		c.want("dead", c.seenOff())
+		c.want("ready", c.ready())
+	}
 }
 
 // TestImpossibleCopies_SBR6: a copy that cannot be made, or that names no session, is refused for good (mail.ErrCopy).

@@ -15,6 +15,7 @@ func (q *queue) publishFigures() {
 		v[queuestats.LeaseEnds] = at
 	}
 	s.queue.Stats.Set(&v)
+	s.queue.Stats.TakeFailures(s.Settings.DeadLetterFailedRules && s.Settings.HasDLX)
 	if share := s.Late.Share; share != nil {
 		s.Late.Flush()
 		share.Report(&q.reported, &now)

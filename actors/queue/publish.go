@@ -34,35 +34,35 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 			}
 		}
 		made := e.Action == nil || ruleaction.Apply(e.Action, m)
-		if !made || s.Sessions != nil && !messages.HasSession(m) {
+		if !made && !messages.TakesFailed(&s.Settings, e.Action) || s.Sessions != nil && !messages.HasSession(m) {
 			noteReply(&unfit, s, e, m.Number, before)
 			continue
 		}
-		if looks {
+		if looks && made {
 			times = reader.Times(m, now)
 		}
+		reply := &taken
 		switch {
 		case s.Journal.Err() != nil && s.Journal.Stores(m):
-			noteReply(&refused, s, e, m.Number, before)
-			continue
+			reply, id = &refused, 0
+		case !made:
+			if _, written := s.Unwanted(m, store.Failed, now); written {
+				reply = &stored
+			}
 		case times.Due.At > now.Floor():
 			if s.KeepScheduled(m, times, now) {
-				noteReply(&stored, s, e, m.Number, before)
-			} else {
-				noteReply(&taken, s, e, m.Number, before)
+				reply = &stored
 			}
 		case !e.Prepared && s.Refuses(1, int64(len(m.Body))):
-			if s.Overflowed(m, now) && mail.Same(e.From, s.vhost.DeadLetter) {
-				noteReply(&taken, s, e, m.Number, before) // the target dead-letters it further, so the sender must not retry (DL-29)
-				continue
+			id = 0
+			dead, _ := s.Unwanted(m, store.Overflowed, now)
+			if !dead || !mail.Same(e.From, s.vhost.DeadLetter) { // else it dies here again, so its sender must not retry (DL-29)
+				reply = &refused
 			}
-			noteReply(&refused, s, e, m.Number, before)
-			continue
 		case s.accept(m, times, e.Chunk, now) || id != 0 && s.Journal.Stores(m): // its id was written
-			noteReply(&stored, s, e, m.Number, before)
-		default:
-			noteReply(&taken, s, e, m.Number, before)
+			reply = &stored
 		}
+		noteReply(reply, s, e, m.Number, before)
 		if id != 0 {
 			messages.Remember(&s.Set, id, m, now)
 		}

@@ -31,7 +31,7 @@ type exchanges struct {
 func (xs *exchanges) makeBuiltIn() {
 	xs.publish(xs.directory.WithExchange(&topology.Exchange{Type: "direct", Durable: true}))
 	for _, d := range slices.Concat(builtIn, xs.cfg.Further, xs.cfg.SystemExchanges) {
-		xs.start(newExchange(&d))
+		xs.start(newExchange(&d, xs.cfg.VHost))
 	}
 }
 
@@ -74,7 +74,7 @@ func (xs *exchanges) refuse(d *mail.DeclareExchange) error {
 
 // make creates an exchange and answers; a durable exchange is stored first.
 func (xs *exchanges) make(d *mail.DeclareExchange) {
-	x := newExchange(d)
+	x := newExchange(d, xs.cfg.VHost)
 	x.paid.holder = xs.holder(d.By)
 	xs.queues.newHolder(x)
 	if !d.Durable {
@@ -112,9 +112,9 @@ func (xs *exchanges) made(x *exchange, d *mail.DeclareExchange, err error) {
 	xs.out.done(d.Request, nil)
 }
 
-func newExchange(d *mail.DeclareExchange) *exchange {
+func newExchange(d *mail.DeclareExchange, v *topology.VHost) *exchange {
 	return &exchange{exchange: &topology.Exchange{
-		Name: d.Name, Type: d.Type, Durable: d.Durable, AutoDelete: d.AutoDelete, Internal: d.Internal, Arguments: d.Arguments,
+		Name: d.Name, Type: d.Type, Durable: d.Durable, AutoDelete: d.AutoDelete, Internal: d.Internal, Arguments: d.Arguments, VHost: v,
 	}}
 }
 

@@ -79,7 +79,7 @@ func (r *recovery) recoverExchange(x *definitions.Exchange) {
 		r.cfg.Log.Error().Str("exchange", x.Name).Str("type", x.Type).Msg("a stored exchange cannot be restored")
 		return
 	}
-	r.exchanges.start(newExchange(d))
+	r.exchanges.start(newExchange(d, r.exchanges.cfg.VHost))
 }
 
 // isOrphan reports whether a stored queue has a name that clients cannot create: it stays in the store and cannot be

@@ -98,3 +98,41 @@ func TestCostlyActionsClosePublishersNot_SBR6(t *testing.T) {
 		}
 	})
 }
+
+// TestFailedRulesAreDeadLettered_SBR7: a message for which rules take too many steps is confirmed, and dead-lettered once for the
+// subscription that asks for it.
+func TestFailedRulesAreDeadLettered_SBR7(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		ch := b.Connect().Open()
+		ch.Exchange("topic", "x-rules")
+		ch.Declare("q", amqp.Table{"x-dead-letter-queue": true, "x-dead-letter-failed-rules": true})
+		ch.Declare("without", amqp.Table{"x-dead-letter-queue": true})
+		sql := amqp.Table{"x-rule-sql": "text LIKE '%" + strings.Repeat("a", 70) + "b'"}
+		for _, q := range []string{"q", "without"} {
+			for i := range 100 {
+				if err := ch.QueueBind(q, fmt.Sprint(i), "topic", false, sql); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		ch.Confirms()
+		if !ch.Publish("topic", "", amqp.Publishing{Headers: amqp.Table{"text": strings.Repeat("a", 2000)}, Body: []byte("m")}) {
+			t.Error("nacked")
+		}
+		got := ch.Drain("q.dlq")
+		if len(got) != 1 || got[0].Headers["x-first-death-reason"] != "rule_failed" || string(got[0].Body) != "m" || got[0].Headers["RuleName"] != nil {
+			t.Errorf("%+v", got)
+		}
+		if n := len(ch.Drain("q")) + len(ch.Drain("without")) + len(ch.Drain("without.dlq")); n != 0 {
+			t.Errorf("%d other messages", n)
+		}
+		for path, want := range map[string]string{
+			"/api/queues/%2F/q": `"rules_too_costly":100`, "/api/exchanges/%2F/topic": `"bindings_skipped":1`,
+			"/metrics": "candlemark_rules_too_costly_total 200\n", "/api/x/dead-letters": `"rule_failed":{"disabled":0,"at_most_once":1`,
+		} {
+			if answer := bubbleWeb(b).ask("", "GET", path, ""); !strings.Contains(answer.Body.String(), want) {
+				t.Errorf("%s: %s", path, answer.Body)
+			}
+		}
+	})
+}

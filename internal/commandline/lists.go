@@ -10,7 +10,7 @@ var listVerbs = []verb.Row{
 	{
 		Name: "list_queues", About: "Lists the queues of a virtual host", Options: "vhost no-table-headers online offline local",
 		Columns: `name durable auto_delete arguments policy operator_policy effective_policy_definition
-			exclusive messages_ready messages_unacknowledged messages messages_scheduled messages_deferred messages_delayed messages_dlx messages_dlx_retrying dlx_next_attempt_at sessions oldest_ready_at oldest_ready_age oldest_message_at oldest_message_age oldest_unacked_at wait_p50 wait_p99 processing_p50 processing_p99 next_due next_expiry messages_expiring expiry_histogram lease_expires_at lease_renewed_at lease_renewed_by messages_ready_ram messages_unacknowledged_ram messages_ram
+			exclusive messages_ready messages_unacknowledged messages messages_scheduled messages_deferred messages_delayed messages_dlx messages_dlx_retrying dlx_next_attempt_at sessions oldest_ready_at oldest_ready_age oldest_message_at oldest_message_age oldest_unacked_at wait_p50 wait_p99 processing_p50 processing_p99 next_due next_expiry messages_expiring expiry_histogram rules_too_costly lease_expires_at lease_renewed_at lease_renewed_by messages_ready_ram messages_unacknowledged_ram messages_ram
 			message_bytes message_bytes_ready message_bytes_unacknowledged message_bytes_ram consumers
 			consumer_utilisation consumer_capacity memory state type leader members online`,
 		Defaults: "name messages",
@@ -19,7 +19,7 @@ var listVerbs = []verb.Row{
 	},
 	{
 		Name: "list_exchanges", About: "Lists the exchanges of a virtual host", Options: "vhost no-table-headers",
-		Columns: "name type durable auto_delete internal arguments policy", Defaults: "name type",
+		Columns: "name type durable auto_delete internal arguments policy bindings_skipped", Defaults: "name type",
 		Title: verb.Text("Listing exchanges for vhost {vhost} ..."), Run: verb.Listed("exchanges", "{vhost}").Table(),
 	},
 	{

@@ -10,6 +10,8 @@ type DeadLetters struct {
 	Hops Deaths `json:"hops"`
 	// Copies counts messages that queues could not move on because they would have had too many copies.
 	Copies Deaths `json:"copies"`
+	// RuleFailed are those to which a rule of a subscription could not be applied.
+	RuleFailed Deaths `json:"rule_failed"`
 	// QueuesExpired are leases that ran out, Discarded the messages that went with those queues.
 	QueuesExpired uint64 `json:"queues_expired"`
 	Discarded     uint64 `json:"messages_discarded_with_queues"`

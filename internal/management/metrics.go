@@ -41,6 +41,8 @@ type Metrics struct {
 	Expired, Released metrics.Buckets
 	// Wait and Processing say, by metrics.Kind, how long messages waited and were processed, in s (AGE-3).
 	Wait, Processing [metrics.Holder]metrics.Buckets
+	// SkippedBindings and CostlyRules count as Exchange.Skipped and Queue.CostlyRules, in all virtual hosts.
+	SkippedBindings, CostlyRules uint64
 	// Logins counts attempts to log in.
 	Logins auth.LoginCounts
 	// Panics counts panics of actors, by kind of actor.

@@ -13,6 +13,7 @@ const (
 	DeliveryLimit
 	Hops
 	Copies
+	RuleFailed
 	Forwarded
 
 	Reasons
@@ -20,7 +21,7 @@ const (
 
 // String returns the word of x-death.
 func (w Why) String() string {
-	return [...]string{"expired", "rejected", "maxlen", "delivery_limit", "hops", "copies", "forwarded"}[w]
+	return [...]string{"expired", "rejected", "maxlen", "delivery_limit", "hops", "copies", "rule_failed", "forwarded"}[w]
 }
 
 // Sent counts the messages that one queue has sent on, by reason, since the queue began or the broker was started. The zero

@@ -64,6 +64,7 @@ const (
 	Forwarded // by forward-to
 	Exhausted // forwarded too often
 	Copied    // too many copies, when it was to be forwarded
+	Failed    // a rule could not be applied to it (SBR-7)
 )
 
 // Never is the deadline of a message that does not expire.

@@ -124,6 +124,9 @@ func (r *Router) capFrom(d *Directory, x *Exchange, ms int64) {
 	s.work = r.work
 	s.share = c.shares[x]
 	s.sets.reset()
+	s.failures.reset()
+	clear(s.costly)
+	s.costly = s.costly[:0]
 	compared := s.steps - s.free
 	s.at(d, x)
 	s.free = s.steps - compared // the first pass has paid for the comparisons

@@ -171,15 +171,18 @@ func TestChainsArePaidByTheirBinder_DEC19(t *testing.T) {
 	h.bindExchange(ttl, good, "")
 	r, _ := good.Routes().With(Binding{Destination: "victim", RoutingKey: "r", Arguments: table("x-rule-sql", "color LIKE 'r%'")}, Target{Queue: h.queue("victim")})
 	good.Publish(r)
-	costly := h.queue("q")
-	costly.Stats = NewVHost("/").NewQueueStats("q")
+	costly, v := h.queue("q"), NewVHost("/")
+	costly.Stats = v.NewQueueStats("q")
+	for _, x := range chain {
+		x.VHost = v
+	}
 	h.router.pause = func() bool { return true }
 	got := h.caps(x, "", table("color", "red"))
 	if h.router.Over() || len(got) != 1 || got["victim"] != 1000 || h.router.Steady() {
 		t.Errorf("over %v after %d steps, to %v, steady %v", h.router.Over(), h.router.Steps(), got, h.router.Steady())
 	}
-	if n := costly.Stats.CostlyRules(); n != 50*100 {
-		t.Errorf("%d evaluations", n)
+	if n := costly.Stats.CostlyRules(); n != 50*100 || v.CostlyRules() != n || v.SkippedBindings() != 50 {
+		t.Errorf("%d evaluations, %d and %d in all", n, v.CostlyRules(), v.SkippedBindings())
 	}
 	if good.Skipped() != 0 || chain[0].Skipped() != 1 || chain[49].Skipped() != 1 {
 		t.Errorf("skipped %d, %d, %d", good.Skipped(), chain[0].Skipped(), chain[49].Skipped())

@@ -39,6 +39,8 @@ type Queue struct {
 	// Action copies messages on their way to the queue, or nil if there is none. A Queue with an Action is in no
 	// directory; routes lead to it and to the Queue without it as if they were two (SBR-6).
 	Action *filter.Action
+	// Failed is the target of messages for which the Action fails; nil if there is no Action.
+	Failed *Queue
 	// Sent counts the messages that the queue has sent on; nil for internal queues.
 	Sent *metrics.Sent
 	// Ending is why the queue is ending (LEASE-14), one of the constants below; "" if it is not. No route leads to a

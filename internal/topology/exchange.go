@@ -19,6 +19,8 @@ type Exchange struct {
 	Durable, AutoDelete, Internal bool
 	// Arguments as declared.
 	Arguments protocol.Table
+	// VHost is where it is declared; nil if its messages are not counted there.
+	VHost *VHost
 
 	routes atomic.Pointer[Routes]
 	holder atomic.Pointer[Queue]

@@ -18,7 +18,8 @@ type QueueStats struct {
 	in     *VHost // nil if no list is kept
 	listed atomic.Bool
 
-	costly atomic.Uint64
+	costly   atomic.Uint64
+	failures atomic.Bool
 }
 
 // manyGone bounds the list: when it exceeds twice the number of queues by this, entries of deleted queues are removed.
@@ -34,6 +35,23 @@ func (w *QueueStats) CostlyRules() uint64 {
 		return 0
 	}
 	return w.costly.Load()
+}
+
+// TakeFailures sets TakesFailures.
+func (w *QueueStats) TakeFailures(on bool) {
+	if w != nil && w.failures.Load() != on {
+		w.failures.Store(on)
+	}
+}
+
+// TakesFailures reports whether the queue dead-letters messages for which a rule fails (SBR-7).
+func (w *QueueStats) TakesFailures() bool { return w != nil && w.failures.Load() }
+
+func (w *QueueStats) countCostly() {
+	w.costly.Add(1)
+	if w.in != nil {
+		w.in.costs.rules.Add(1)
+	}
 }
 
 // Expiring reports whether the queue holds ready messages with an expiry.

@@ -39,11 +39,12 @@ type Router struct {
 	exchanges distinct[*Exchange] // the visited set and, in order, the exchanges still to be visited
 	matched   bool                // whether the current exchange has found a destination
 	histories []*Queue
-	keepers   []*Exchange // the exchanges of histories
-	shares    []int       // the comparisons that each of exchanges might make
-	short     []*Exchange // exchanges that had too few steps to compare all bindings
-	costly    []*Queue    // of rules that took too many; nil for one to an exchange
-	actions   []*Queue    // copies by actions at the current exchange
+	keepers   []*Exchange           // the exchanges of histories
+	shares    []int                 // the comparisons that each of exchanges might make
+	short     []*Exchange           // exchanges that had too few steps to compare all bindings
+	costly    []*Queue              // of rules that took too many; nil for one to an exchange
+	actions   []*Queue              // copies by actions at the current exchange
+	failures  distinct[*QueueStats] // of queues that a message for which a rule failed is sent to
 
 	topic topicWalk
 	key   [1][]byte
@@ -97,6 +98,7 @@ func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func
 	r.keys, r.headers, r.key[0] = nil, nil, nil
 	r.decoded = nil
 	r.sets.reset()
+	r.failures.reset()
 	return r.queues.list
 }
 
@@ -121,10 +123,13 @@ func (r *Router) countShort() {
 	if !r.over {
 		for _, x := range r.short {
 			x.skipped.Add(1)
+			if x.VHost != nil {
+				x.VHost.costs.skipped.Add(1)
+			}
 		}
 		for _, q := range r.costly {
 			if q != nil && q.Stats != nil {
-				q.Stats.costly.Add(1)
+				q.Stats.countCostly()
 			}
 		}
 	}

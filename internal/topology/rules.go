@@ -36,6 +36,7 @@ const actionSteps = 2_000_000
 type sqlRule struct {
 	*filter.Expression
 	target Target
+	failed *Queue // of a target that is a queue
 }
 
 // with ignores a rule that ValidateBinding would refuse.
@@ -50,7 +51,13 @@ func (m *rules) with(b *bound) matcher {
 	case err != nil || rule.Filter == filter.False:
 	case rule.Filter == filter.SQL:
 		e, _ := filter.Parse(rule.SQL, rule.Parameters) // validated earlier
-		c.sql = m.sql.with(b.id, &sqlRule{e, b.target})
+		of := &sqlRule{e, b.target, nil}
+		if q := b.target.Queue; q != nil {
+			if of.failed = q.Failed; of.failed == nil {
+				of.failed = m.failing(q, b)
+			}
+		}
+		c.sql = m.sql.with(b.id, of)
 	default:
 		c.correlated.change(ruleConditions, b, withDestination)
 	}
@@ -81,9 +88,18 @@ func (m *rules) acting(b *bound, rule *filter.Rule) *bound {
 		q.Action = rule.Change()
 		sum := sha256.Sum256(append(canonical.Text(nil, m.exchange), b.id...))
 		q.Action.ID = string(sum[:16])
+		q.Failed = m.failing(b.target.Queue, b)
 		own.target.Queue = &q
 	}
 	return &own
+}
+
+// failing returns the target of messages for which the rule b to q fails.
+func (m *rules) failing(q *Queue, b *bound) *Queue {
+	failed := *q
+	sum := sha256.Sum256(append(append(canonical.Text(nil, m.exchange), b.id...), "\x00failed"...))
+	failed.Action = &filter.Action{Rule: b.RoutingKey, ID: string(sum[:16]), Failed: true}
+	return &failed
 }
 
 // costOf returns the steps of a copy of a message without properties.
@@ -118,13 +134,12 @@ func Copies(queues []*Queue, properties int) (n int) {
 }
 
 func (m *rules) match(r *Router) {
+	from := len(r.queues.list)
+	m.find(r)
 	if m.actions == 0 {
-		m.find(r)
 		return
 	}
 	r.varies = true // so that the copies count for each message
-	from := len(r.queues.list)
-	m.find(r)
 	r.limitActions(from)
 }
 
@@ -135,7 +150,7 @@ func (r *Router) limitActions(from int) {
 	total := 0
 	r.actions = r.actions[:0]
 	for _, q := range r.queues.list[from:] {
-		if q.Action == nil {
+		if q.Action == nil || q.Action.Failed {
 			continue
 		}
 		if !r.ruled.loaded {
@@ -164,7 +179,7 @@ func (r *Router) dropActions(left int) (total int) {
 	slices.SortFunc(r.actions, func(a, b *Queue) int { // by subscription, the cheapest one first
 		return cmp.Or(cmp.Compare(sums[a.Name], sums[b.Name]), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Action.Cost(size), b.Action.Cost(size)))
 	})
-	dropped := map[*Queue]bool{}
+	dropped, failed := map[*Queue]bool{}, []*Queue(nil)
 	of, share, subscriptions := "", 0, len(sums)
 	for _, q := range r.actions {
 		if q.Name != of {
@@ -174,7 +189,7 @@ func (r *Router) dropActions(left int) (total int) {
 		cost := q.Action.Cost(size)
 		if cost > share {
 			dropped[q] = true
-			r.tooCostly(q)
+			failed = append(failed, q)
 			continue
 		}
 		share -= cost
@@ -182,13 +197,20 @@ func (r *Router) dropActions(left int) (total int) {
 		total += cost
 	}
 	r.queues.remove(dropped)
+	for _, q := range failed {
+		r.tooCostly(q, q.Failed)
+	}
 	return total
 }
 
-// tooCostly notes that a rule of a queue, nil for one to an exchange, took too many steps.
-func (r *Router) tooCostly(q *Queue) {
+// tooCostly notes that a rule of a queue took too many steps, and sends the message there once if the queue takes failures.
+// The queues are nil for a rule that leads to an exchange.
+func (r *Router) tooCostly(q, failed *Queue) {
 	r.cut = true
 	r.costly = append(r.costly, q)
+	if failed != nil && q.Stats.TakesFailures() && r.failures.add(q.Stats) {
+		r.add(Target{Queue: failed})
+	}
 }
 
 func (m *rules) find(r *Router) {
@@ -214,7 +236,7 @@ func (m *rules) find(r *Router) {
 			return
 		}
 		if steps > limit {
-			r.tooCostly(rule.target.Queue)
+			r.tooCostly(rule.target.Queue, rule.failed)
 		}
 		if yes {
 			r.add(rule.target)

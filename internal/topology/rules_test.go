@@ -286,6 +286,52 @@ func TestCostlyRulesClosePublishersNot_SBR2(t *testing.T) {
 	}
 }
 
+// TestFailedRulesReachTheirQueue_SBR7: a message for which rules take too many steps is sent once to each of their queues that
+// takes failures, and not to others.
+func TestFailedRulesReachTheirQueue_SBR7(t *testing.T) {
+	h := newFixture(t)
+	h.router.pause = func() bool { return true }
+	x := h.exchange("x", filter.ExchangeType)
+	x.Publish(x.Routes().WithMaxTTL(1000))
+	costly := table("x-rule-sql", "'"+strings.Repeat("a", 300)+"' LIKE '%"+strings.Repeat("a", 70)+"b'")
+	for _, name := range []string{"takes", "takes not"} {
+		h.costlyQueue(name).Stats.TakeFailures(name == "takes")
+		for i := range 150 {
+			h.bind(x, name, fmt.Sprint("filter", i), costly)
+			h.bind(x, name, fmt.Sprint("action", i), table("x-rule-action", "SET a = 1"))
+		}
+	}
+	front := h.exchange("front", "fanout")
+	h.bindExchange(front, x, "")
+	for range 2 {
+		for _, from := range []*Exchange{x, front} {
+			h.sized(94 << 10)
+			h.router.Route(h.directory, from, nil, nil)
+			failed, ids := map[string]int{}, map[string]bool{}
+			for i, q := range h.router.queues.list {
+				if q.Action != nil && q.Action.Failed {
+					failed[q.Name]++
+				}
+				if q.Action == nil || ids[q.Action.ID] || h.router.Caps()[i] != 1000 {
+					t.Errorf("%+v, %d", q, h.router.Caps()[i])
+				}
+				ids[q.Action.ID] = true
+			}
+			if len(failed) != 1 || failed["takes"] != 1 || h.router.Over() || Copies(h.router.queues.list, 0) != len(h.router.queues.list)-1 {
+				t.Errorf("%v, over %v", failed, h.router.Over())
+			}
+		}
+	}
+	if s := h.router.caps.step; len(s.costly) > 600 || len(h.router.failures.list) != 0 {
+		t.Errorf("%d queues are kept", len(s.costly))
+	}
+	h.sized(0)
+	h.router.Route(h.directory, h.exchange("empty", filter.ExchangeType), nil, nil)
+	if len(h.router.queues.list) != 0 {
+		t.Error("a failure is remembered")
+	}
+}
+
 func TestValidateRules(t *testing.T) {
 	check := func(args protocol.Table) error {
 		if err := ValidateBinding(filter.ExchangeType, Binding{RoutingKey: "r", Arguments: args}, nil); err != nil {

@@ -28,8 +28,20 @@ type VHost struct {
 		sync.Mutex
 		list []weak.Pointer[QueueStats] // of queues that have had expiring messages since the last query; some may be deleted
 	}
-	lane chan struct{} // of long routes, full while one is computed
+	costs costs
+	lane  chan struct{} // of long routes, full while one is computed
 }
+
+// costs counts what was not compared because it would have taken too many steps.
+type costs struct {
+	skipped, rules atomic.Uint64
+}
+
+// SkippedBindings returns how often Exchange.Skipped has counted a message, at all exchanges so far, also deleted ones.
+func (v *VHost) SkippedBindings() uint64 { return v.costs.skipped.Load() }
+
+// CostlyRules returns the sum of QueueStats.CostlyRules of all queues so far, also deleted ones.
+func (v *VHost) CostlyRules() uint64 { return v.costs.rules.Load() }
 
 // NewVHost returns the handle of a virtual host with an empty directory and generation 0.
 func NewVHost(name string) *VHost {

@@ -134,6 +134,16 @@ func held(v *topology.VHost) (n int) {
 	return n
 }
 
+// objects adds what all virtual hosts have.
+func objects(m *management.Metrics, vhosts []*topology.VHost) {
+	for _, v := range vhosts {
+		m.Exchanges += v.Directory().ExchangeCount()
+		m.Overview.Queues += v.Directory().QueueCount()
+		m.SkippedBindings += v.SkippedBindings()
+		m.CostlyRules += v.CostlyRules()
+	}
+}
+
 // Metrics returns the metrics of queues, channels and connections without asking a queue. Callers add the node's.
 func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error) {
 	for kind := range m.Queues {
@@ -145,10 +155,7 @@ func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error
 	m.Expired, m.Released, m.DeadLetters = qs.Sums.Expired(), qs.Sums.Released(), qs.DeadLetters()
 	o, all := &m.Overview, qs.Sums.All()
 	o.Ready, o.Unacked, o.Consumers = int(all[metrics.Ready]), int(all[metrics.Unacked]), int(all[metrics.Consumers])
-	for _, v := range qs.cfg.VHosts.List("") {
-		o.Exchanges += v.Directory().ExchangeCount()
-		o.Queues += v.Directory().QueueCount()
-	}
+	objects(&m, qs.cfg.VHosts.List(""))
 	total := qs.totals.before()
 	o.VHosts = qs.totals.within(qs.cfg.VHosts.List(""))
 	clients, err := qs.clients(ctx, "")
@@ -318,7 +325,7 @@ func (qs *Queries) DeadLetters() management.DeadLetters {
 		}
 	}
 	return management.DeadLetters{
-		Expired: shown(&d.Expired), Rejected: shown(&d.Rejected), MaxLen: shown(&d.MaxLen), DeliveryLimit: shown(&d.DeliveryLimit), Hops: shown(&d.Hops), Copies: shown(&d.Copies),
+		Expired: shown(&d.Expired), Rejected: shown(&d.Rejected), MaxLen: shown(&d.MaxLen), DeliveryLimit: shown(&d.DeliveryLimit), Hops: shown(&d.Hops), Copies: shown(&d.Copies), RuleFailed: shown(&d.RuleFailed),
 		QueuesExpired: d.QueuesExpired.Load(), Discarded: d.Discarded.Load(),
 	}
 }

@@ -122,7 +122,7 @@ func (l *Set) newMail(why store.Reason, date int64) *mail.DeadLetter {
 // Reasons are the reasons of x-death (DL-9).
 var Reasons = map[store.Reason]string{
 	store.Expired: "expired", store.Rejected: "rejected", store.Overflowed: "maxlen", store.Exceeded: "delivery_limit", store.Exhausted: "hops",
-	store.Copied: "copies",
+	store.Copied: "copies", store.Failed: "rule_failed",
 }
 
 // cancelForward takes back a message that is no longer to be forwarded: it becomes ready, or expires if it is past its

@@ -49,7 +49,7 @@ func (s *Set) End(h backlog.Handle, why store.Reason) {
 // deaths are the metrics of each reason.
 var deaths = [...]metrics.Why{
 	store.Expired: metrics.Expired, store.Rejected: metrics.Rejected, store.Overflowed: metrics.MaxLen, store.Exceeded: metrics.DeliveryLimit, store.Exhausted: metrics.Hops,
-	store.Copied: metrics.Copies,
+	store.Copied: metrics.Copies, store.Failed: metrics.RuleFailed,
 }
 
 // Drop implements deadletters.Owner.

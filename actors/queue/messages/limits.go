@@ -8,6 +8,7 @@ import (
 	"candlemark/internal/servicebus/filter"
 	"candlemark/internal/servicebus/ruleaction"
 	"candlemark/internal/store"
+	"candlemark/policies"
 )
 
 // over reports whether that many more ready messages and bytes of bodies would exceed max-length or max-length-bytes,
@@ -44,8 +45,14 @@ func Unfit(by *filter.Action) error {
 	return mail.ErrSessionNeeded
 }
 
+// TakesFailed reports whether a queue takes a message to which an action cannot be applied: to dead-letter it, or to
+// drop it if the rule had Failed before (SBR-7).
+func TakesFailed(of *policies.QueueSettings, by *filter.Action) bool {
+	return by.Failed || of.DeadLetterFailedRules && of.HasDLX
+}
+
 // RefusesAll reports whether a list of messages (if by is not nil, of copies made by it), to be taken all or none, has
-// to be refused (DL-10), and possibly why. If they exceed the limits, it calls Overflowed for each of them.
+// to be refused (DL-10), and possibly why. If they exceed the limits, it calls Unwanted for each of them.
 func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Instant) (refused bool, why error) {
 	var come []message.Message
 	var bytes int64
@@ -58,11 +65,13 @@ func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Ins
 			}
 			ids[id] = id != 0
 		}
+		made := by == nil || ruleaction.Apply(by, &m)
 		switch {
-		case by != nil && !ruleaction.Apply(by, &m), s.Sessions != nil && !HasSession(&m):
+		case !made && !TakesFailed(&s.Settings, by), s.Sessions != nil && !HasSession(&m):
 			return true, Unfit(by)
 		case s.Journal.Err() != nil && s.Journal.Stores(&m):
 			return true, nil
+		case !made: // dead-lettered
 		case reader.Looks() && reader.Times(&m, now).Due.At > now.Floor(): // scheduled messages are not limited
 		default:
 			come = append(come, m)
@@ -73,22 +82,28 @@ func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Ins
 		return false, nil
 	}
 	for i := range come {
-		s.Overflowed(&come[i], now)
+		s.Unwanted(&come[i], store.Overflowed, now)
 	}
 	return true, nil
 }
 
-// Overflowed handles a refused publish: with reject-publish-dlx it dead-letters the message and returns true.
-func (s *Set) Overflowed(m *message.Message, now clock.Instant) bool {
-	if s.Settings.Overflow != "reject-publish-dlx" {
-		return false
+// Unwanted handles a message that the queue does not keep: Overflowed, a refused publish, or Failed (SBR-7). It reports
+// whether the settings ask for a dead letter, and whether the message was written to the journal.
+func (s *Set) Unwanted(m *message.Message, why store.Reason, now clock.Instant) (dead, stored bool) {
+	asked := s.Settings.Overflow == "reject-publish-dlx"
+	if why == store.Failed {
+		asked = s.Settings.DeadLetterFailedRules
 	}
-	if !s.Settings.HasDLX {
-		s.Notices.Dropped(store.Overflowed)
-		return false
+	if !asked || !s.Settings.HasDLX {
+		if asked || why == store.Failed {
+			s.Notices.Dropped(why)
+		}
+		return false, false
 	}
-	s.EndReady(s.Keep(m, store.Never, now), store.Overflowed)
-	return true
+	h := s.Keep(m, store.Never, now)
+	stored = s.Backlog.Entry(h).Stored
+	s.EndReady(h, why)
+	return true, stored
 }
 
 // Enforce drops messages from the head until the limits are met (DL-12), after a publish, a requeue or a policy

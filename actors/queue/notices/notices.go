@@ -13,7 +13,7 @@ type Notices struct {
 }
 
 // counts are numbers of messages by the reason of their end.
-type counts [store.Copied + 1]uint32
+type counts [store.Failed + 1]uint32
 
 // Rare holds rare events to be logged.
 type Rare struct {

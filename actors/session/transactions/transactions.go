@@ -186,7 +186,11 @@ func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Addre
 				continue
 			}
 			made := p.Message
-			if q.Action != nil && !ruleaction.Apply(q.Action, &made) {
+			switch {
+			case q.Action == nil || ruleaction.Apply(q.Action, &made):
+			case q.Action.Failed || q.Stats.TakesFailures(): // the queue dead-letters it
+				continue
+			default:
 				x.Break(amqp10.Errorf(amqp10.PreconditionFailed, "the action of a rule cannot be applied to a message"))
 				continue
 			}

@@ -20,7 +20,7 @@ type Facts struct {
 
 // reasons are the reasons of the broker's own dead letters.
 var reasons = map[string]string{
-	"expired": "TTLExpiredException", "delivery_limit": "MaxDeliveryCountExceeded", "hops": "MaxTransferHopCountExceeded",
+	"expired": "TTLExpiredException", "delivery_limit": "MaxDeliveryCountExceeded", "hops": "MaxTransferHopCountExceeded", "rule_failed": "FilterException",
 }
 
 // Describe returns the annotations and properties of a delivery that Azure Service Bus adds.

@@ -65,6 +65,8 @@ func own(w *writer, m *management.Metrics) {
 	w.counter("candlemark_queue_leases_expired_total", "Queues that expired because they were unused", m.DeadLetters.QueuesExpired)
 	w.counter("candlemark_queue_leases_discarded_messages_total", "Messages discarded with expired queues", m.DeadLetters.Discarded)
 	w.counter("candlemark_delivery_timeouts_total", "Deliveries requeued because they were not settled in time", uint64(n[metrics.TimedOut]))
+	w.counter("candlemark_bindings_skipped_total", "Messages for which an exchange did not evaluate some bindings, which would have taken too many steps", m.SkippedBindings)
+	w.counter("candlemark_rules_too_costly_total", "Filters and actions of rules that took too many steps for a message", m.CostlyRules)
 	lost(w, m)
 	w.gauge("candlemark_paged_messages", "Messages whose content is only on disk", float64(n[metrics.Paged]))
 	w.gauge("candlemark_paged_bytes", "Body bytes that are only on disk", float64(n[metrics.PagedBytes]))

@@ -105,6 +105,6 @@ type reason struct {
 
 func reasons(d *management.DeadLetters) []reason {
 	return []reason{
-		{"expired", &d.Expired}, {"rejected", &d.Rejected}, {"maxlen", &d.MaxLen}, {"delivery_limit", &d.DeliveryLimit}, {"hops", &d.Hops}, {"copies", &d.Copies},
+		{"expired", &d.Expired}, {"rejected", &d.Rejected}, {"maxlen", &d.MaxLen}, {"delivery_limit", &d.DeliveryLimit}, {"hops", &d.Hops}, {"copies", &d.Copies}, {"rule_failed", &d.RuleFailed},
 	}
 }

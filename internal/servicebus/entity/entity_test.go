@@ -174,3 +174,24 @@ func TestValidate(t *testing.T) {
 		t.Error("nothing has changed")
 	}
 }
+
+// TestFailedRules_ServiceBus_SBR7: a subscription dead-letters messages for which a rule fails, unless that is switched off.
+func TestFailedRules_ServiceBus_SBR7(t *testing.T) {
+	on, off := true, false
+	for _, c := range []struct {
+		kind Kind
+		set  *bool
+		want bool
+	}{{Subscription, nil, true}, {Subscription, &on, true}, {Subscription, &off, false}, {Queue, &on, false}} {
+		d := New(c.kind, map[Kind]string{Subscription: "t"}[c.kind], "s")
+		d.DeadLetteringOnFilterEvaluationExceptions = c.set
+		p, err := d.Policy("/", topics, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		effective := policies.NewSet("/").With(p).Effective(policies.KindOf(d.Arguments(nil)), d.Path())
+		if got := policies.SettingsFor(d.Arguments(nil), effective).DeadLetterFailedRules; got != c.want {
+			t.Errorf("%v %v: %v", c.kind, c.set, got)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func (d *Description) Arguments(topic *Description) (t protocol.Table) {
 
 // properties are the settings of a policy that follow from properties of the entity.
 var properties = []string{
-	"message-ttl", "consumer-timeout", "delivery-limit", "delayed-messages", "dead-letter-expired", "expires", "expires-renewed-by", "max-length-bytes",
+	"message-ttl", "consumer-timeout", "delivery-limit", "delayed-messages", "dead-letter-expired", "dead-letter-failed-rules", "expires", "expires-renewed-by", "max-length-bytes",
 	"dead-letter-queue", "dead-letter-exchange", "dead-letter-routing-key", "forward-to",
 }
 
@@ -89,6 +89,9 @@ func (d *Description) queueSettings(settings map[string]any, isTopic func(name s
 	settings["delivery-limit"] = d.MaxDeliveryCount - 1
 	settings["delayed-messages"] = true
 	settings["dead-letter-expired"] = d.DeadLetteringOnMessageExpiration
+	if on := d.DeadLetteringOnFilterEvaluationExceptions; d.Kind == Subscription {
+		settings["dead-letter-failed-rules"] = on == nil || *on
+	}
 	if d.AutoDeleteOnIdle < Forever {
 		settings["expires"] = int64(d.AutoDeleteOnIdle)
 		settings["expires-renewed-by"] = "publish, peek, update, scheduled"

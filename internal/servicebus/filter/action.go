@@ -16,6 +16,7 @@ const RuleName = "RuleName"
 type Action struct {
 	Rule       string // name of its rule
 	ID         string // identifies the rule's binding within the virtual host; a restart does not change it
+	Failed     bool   // the rule could not be applied to the message: there is no copy, and nothing else is set but Rule and ID (SBR-7)
 	nodes      []node
 	statements []statement
 }

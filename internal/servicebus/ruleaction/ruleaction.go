@@ -15,8 +15,11 @@ import (
 )
 
 // Apply turns m into the copy that an action asks for, without writing to m's slices. It returns false and leaves m
-// unchanged if the copy's properties would be too large, or if properties cannot be decoded or encoded.
+// unchanged if the action has Failed, if the copy's properties would be too large, or if properties cannot be decoded or encoded.
 func Apply(a *filter.Action, m *message.Message) bool {
+	if a.Failed {
+		return false
+	}
 	p, err := protocol.DecodeProperties(m.Header)
 	if err != nil {
 		return false

@@ -54,7 +54,7 @@ export function hex(bytes) {
 }
 
 const reasons = {
-  expired: 'expired', rejected: 'was rejected', maxlen: 'was dropped by the length limit', delivery_limit: 'was delivered too often', hops: 'had been forwarded too often', copies: 'had been copied too often',
+  expired: 'expired', rejected: 'was rejected', maxlen: 'was dropped by the length limit', delivery_limit: 'was delivered too often', hops: 'had been forwarded too often', copies: 'had been copied too often', rule_failed: 'could not be filtered',
 };
 
 /**

@@ -6,7 +6,7 @@ import { plural } from './format.js';
 import { button, vhostsOf } from './list.js';
 import { change, definitionOf, parsed, rowsOf, previewSentences } from './policy.js';
 
-const keys = ['alternate-exchange', 'consumer-timeout', 'dead-letter-continue', 'dead-letter-count', 'dead-letter-exchange', 'dead-letter-expired', 'dead-letter-queue', 'dead-letter-routing-key',
+const keys = ['alternate-exchange', 'consumer-timeout', 'dead-letter-continue', 'dead-letter-count', 'dead-letter-exchange', 'dead-letter-expired', 'dead-letter-failed-rules', 'dead-letter-queue', 'dead-letter-routing-key',
   'dead-letter-strategy', 'delayed-messages', 'deliver-at-header', 'delivery-limit', 'duplicate-detection-window', 'expires', 'expires-at-header', 'expires-dead-letters-backlog', 'expires-if-empty', 'expires-renewed-by', 'expiry-order',
   'forward-to', 'max-length', 'max-length-bytes', 'message-ttl', 'message-ttl-retroactive', 'overdue-messages', 'overflow', 'release-rate', 'stamp-expiry'];
 const applyTo = ['all', 'queues', 'classic_queues', 'quorum_queues', 'streams', 'exchanges'];
