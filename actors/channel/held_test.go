@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/budget"
 	"candlemark/internal/message"
+	"candlemark/internal/testkit/rules"
 	"candlemark/protocol"
 )
 
@@ -69,8 +70,8 @@ func TestDL33_PublishWaits(t *testing.T) {
 // TestDL33_LongRouteWaits: so does a publish whose route was searched for.
 func TestDL33_LongRouteWaits(t *testing.T) {
 	scarce(t, func(r *rig, again func()) {
-		r.crowd(100)
-		r.feed(publish("crowd", "k", "long", carbons(300)), publish("x", "one", "after"))
+		r.crowd(100, rules.LongPatterns()...)
+		r.feed(publish("crowd", "k", "long", carbons(30, rules.LongKey)), publish("x", "one", "after"))
 		r.search()
 		r.sent()
 		if used := r.cfg.Gate.Used(); used < 1000 {
