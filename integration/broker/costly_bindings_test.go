@@ -128,7 +128,7 @@ func TestFailedRulesAreDeadLettered_SBR7(t *testing.T) {
 		}
 		for path, want := range map[string]string{
 			"/api/queues/%2F/q": `"rules_too_costly":100`, "/api/exchanges/%2F/topic": `"bindings_skipped":1`,
-			"/metrics": "candlemark_rules_too_costly_total 200\n", "/api/x/dead-letters": `"rule_failed":{"disabled":0,"at_most_once":1`,
+			"/metrics": "candlemark_rules_too_costly_total 200\n", "/api/x/dead-letters": `"rule_failed":{"disabled":0,"at_most_once":0,"at_least_once":1`,
 		} {
 			if answer := bubbleWeb(b).ask("", "GET", path, ""); !strings.Contains(answer.Body.String(), want) {
 				t.Errorf("%s: %s", path, answer.Body)
