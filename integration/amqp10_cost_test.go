@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/bench/proc"
+	"candlemark/cmd/candlemark-bench/bench/proc"
 
 	"github.com/Azure/go-amqp"
 	amqp091 "github.com/rabbitmq/amqp091-go"

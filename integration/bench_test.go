@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/bench"
-	"candlemark/internal/bench/profile"
+	"candlemark/cmd/candlemark-bench/bench"
+	"candlemark/cmd/candlemark-bench/bench/profile"
 	"candlemark/protocol"
 )
 
@@ -30,7 +30,7 @@ func measured(t *testing.T, b *broker, amqp string, args ...string) (code int, o
 // measuredUntil also returns the standard error.
 func measuredUntil(ctx context.Context, b *broker, amqp string, args ...string) (code int, out, complaint string) {
 	var stdout, stderr bytes.Buffer
-	p := &bench.Program{
+	p := &bench.Command{
 		Getenv: func(name string) string { return map[string]string{"CANDLEMARK_HTTP_URL": "http://" + b.http}[name] },
 		Stdout: &stdout, Stderr: &stderr,
 	}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"candlemark/internal/testkit/sandbox"
+	"candlemark/integration/testkit/sandbox"
 )
 
 var compareAll = flag.Bool("compare", false, "start RabbitMQ: TestAnswersOfRabbitMQ plays all scripts of integration/compare, which takes two minutes, TestMoveFromRabbitMQ moves from it")

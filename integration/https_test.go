@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/servicebus/sas"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/sas"
 )
 
 // web is a client of the HTTP API over TLS.

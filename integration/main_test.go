@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/testkit/sandbox"
+	"candlemark/integration/testkit/sandbox"
 )
 
 // patience is the longest time that anything may take on a busy machine.

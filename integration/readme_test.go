@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/testkit/sandbox"
+	"candlemark/integration/testkit/sandbox"
 )
 
 var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")

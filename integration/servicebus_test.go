@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/servicebus/sas"
+	"candlemark/internal/access/sas"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-const sampleConfig = "../internal/servicebus/configfile/testdata/Config.json"
+const sampleConfig = "../internal/admin/configfile/testdata/Config.json"
 
 // atom makes a request to the administration API with a token signed with a key unknown to the broker.
 func (b *broker) atom(method, path, body string, match bool) (status int, text string) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/httpapi/websocket"
+	"candlemark/internal/admin/httpapi/websocket"
 
 	library "github.com/coder/websocket"
 	amqp "github.com/rabbitmq/amqp091-go"

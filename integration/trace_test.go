@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 	"candlemark/supervision"
 
 	"github.com/asynkron/protoactor-go/actor"

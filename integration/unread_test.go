@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 	"candlemark/protocol"
 
 	amqp "github.com/rabbitmq/amqp091-go"

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/httpapi/websocket"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/admin/httpapi/websocket"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	library "github.com/coder/websocket"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"candlemark/internal/erlang"
+	"candlemark/internal/text/erlang"
 	"candlemark/policies/retry"
 	"candlemark/protocol"
 )

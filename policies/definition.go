@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"candlemark/internal/jsonencode"
+	"candlemark/internal/text/jsonencode"
 )
 
 // Definition is the object in a policy's "definition": keys in byte order, each

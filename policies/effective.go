@@ -22,7 +22,7 @@ type Effective struct {
 }
 
 // Effective returns the result of the set for the object (POL-1 to POL-4, POL-7), with but as in Match.
-func (s *Set) Effective(kind Kind, name string, but ...string) Effective {
+func (s *Policies) Effective(kind Kind, name string, but ...string) Effective {
 	e := Effective{Version: s.Version}
 	var doubtful *Policy
 	if e.user, e.operator, doubtful = s.match(kind, name, but); doubtful != nil {

@@ -3,7 +3,7 @@ package policies
 import (
 	"strconv"
 
-	"candlemark/internal/erlang"
+	"candlemark/internal/text/erlang"
 	"candlemark/protocol"
 )
 

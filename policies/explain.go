@@ -30,7 +30,7 @@ func (o *Object) NotBy() []string {
 }
 
 // EffectiveFor is Effective for an object.
-func (s *Set) EffectiveFor(o *Object) Effective { return s.Effective(o.Kind, o.Name, o.NotBy()...) }
+func (s *Policies) EffectiveFor(o *Object) Effective { return s.Effective(o.Kind, o.Name, o.NotBy()...) }
 
 // Explanation explains which policies apply to an object.
 type Explanation struct {
@@ -54,7 +54,7 @@ type Candidate struct {
 }
 
 // Explain explains which policies apply to an object, and why others do not.
-func (s *Set) Explain(o *Object) Explanation {
+func (s *Policies) Explain(o *Object) Explanation {
 	x := Explanation{Effective: s.EffectiveFor(o)}
 	for i, winner := range [2]*Policy{x.Effective.user, x.Effective.operator} {
 		for _, p := range s.stores[i] {
@@ -88,7 +88,7 @@ func (p *Policy) Meets(o *Object, e Effective) (meets bool, applies *Policy) {
 }
 
 // verdict returns the reason why p applies, or does not; "" for a pattern that does not match.
-func (s *Set) verdict(p, winner *Policy, o *Object) string {
+func (s *Policies) verdict(p, winner *Policy, o *Object) string {
 	found, decided := p.pattern.Search(o.Name)
 	switch {
 	case decided && !found:

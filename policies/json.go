@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"candlemark/internal/erlang"
+	"candlemark/internal/text/erlang"
 )
 
 // A JSON value is one of nil, bool, string, json.Number, []any and Definition

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"candlemark/internal/erlang"
+	"candlemark/internal/text/erlang"
 	"candlemark/policies/pattern"
 )
 

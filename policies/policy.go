@@ -3,7 +3,7 @@ package policies
 import (
 	"encoding/json"
 
-	"candlemark/internal/jsonencode"
+	"candlemark/internal/text/jsonencode"
 	"candlemark/policies/pattern"
 )
 

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Set is an immutable snapshot of all policies and operator policies of one
+// Policies is an immutable snapshot of all policies and operator policies of one
 // virtual host. A change makes a new Set; the policies themselves are shared.
 // Safe for any number of readers.
-type Set struct {
+type Policies struct {
 	// VHost is the virtual host's name.
 	VHost string
 	// Version is 0 for the empty set and grows by one with every change.
@@ -22,7 +22,7 @@ type Set struct {
 }
 
 // NewSet returns the empty set of a virtual host.
-func NewSet(vhost string) *Set { return &Set{VHost: vhost} }
+func NewSet(vhost string) *Policies { return &Policies{VHost: vhost} }
 
 // store returns the index of the store of a policy.
 func store(operator bool) int {
@@ -34,7 +34,7 @@ func store(operator bool) int {
 
 // With returns the set with p, which replaces the policy of the same name and sort. It returns s itself when p equals
 // that one: storing an identical value changes nothing and sends no notification (POL-9).
-func (s *Set) With(p *Policy) *Set {
+func (s *Policies) With(p *Policy) *Policies {
 	if s.Lookup(p.Operator, p.Name).Equal(p) {
 		return s
 	}
@@ -44,7 +44,7 @@ func (s *Set) With(p *Policy) *Set {
 }
 
 // Without returns the set without the named policy, s itself when there is none.
-func (s *Set) Without(operator bool, name string) *Set {
+func (s *Policies) Without(operator bool, name string) *Policies {
 	if s.Lookup(operator, name) == nil {
 		return s
 	}
@@ -52,7 +52,7 @@ func (s *Set) Without(operator bool, name string) *Set {
 }
 
 // Lookup returns the named policy, nil if there is none.
-func (s *Set) Lookup(operator bool, name string) *Policy {
+func (s *Policies) Lookup(operator bool, name string) *Policy {
 	for _, p := range s.stores[store(operator)] {
 		if p.Name == name {
 			return p
@@ -64,7 +64,7 @@ func (s *Set) Lookup(operator bool, name string) *Policy {
 // Policies returns the user policies or the operator policies as the HTTP API
 // and rabbitmqctl list them: by ascending priority (POL-13, POL-17), then by
 // name. The slice is the caller's.
-func (s *Set) Policies(operator bool) []*Policy {
+func (s *Policies) Policies(operator bool) []*Policy {
 	list := slices.Clone(s.stores[store(operator)])
 	slices.SortFunc(list, func(a, b *Policy) int {
 		return cmp.Or(compareNumbers(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
@@ -78,13 +78,13 @@ func (s *Set) Policies(operator bool) []*Policy {
 //
 // A pattern that takes too many steps for a name does not match, as in RabbitMQ; but the pattern of an operator policy does,
 // so that clients cannot escape a limit by choosing a name. After one such user policy, no other slow one is tried.
-func (s *Set) Match(kind Kind, name string, but ...string) (user, operator *Policy) {
+func (s *Policies) Match(kind Kind, name string, but ...string) (user, operator *Policy) {
 	user, operator, _ = s.match(kind, name, but)
 	return user, operator
 }
 
 // match is Match; doubtful is a policy whose pattern takes too many steps, or nil if there is none.
-func (s *Set) match(kind Kind, name string, but []string) (user, operator, doubtful *Policy) {
+func (s *Policies) match(kind Kind, name string, but []string) (user, operator, doubtful *Policy) {
 	for _, p := range s.stores[0] {
 		if !p.covers.has(kind) || doubtful != nil && p.pattern.Slow() {
 			continue
@@ -113,12 +113,12 @@ func (s *Set) match(kind Kind, name string, but []string) (user, operator, doubt
 	return user, nil, doubtful
 }
 
-func (s *Set) without(operator bool, name string) []*Policy {
+func (s *Policies) without(operator bool, name string) []*Policy {
 	return slices.DeleteFunc(slices.Clone(s.stores[store(operator)]), func(p *Policy) bool { return p.Name == name })
 }
 
-func (s *Set) replace(operator bool, list []*Policy) *Set {
-	next := &Set{VHost: s.VHost, Version: s.Version + 1, stores: s.stores}
+func (s *Policies) replace(operator bool, list []*Policy) *Policies {
+	next := &Policies{VHost: s.VHost, Version: s.Version + 1, stores: s.stores}
 	next.stores[store(operator)] = list
 	return next
 }

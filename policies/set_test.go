@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func setOf(list ...*Policy) *Set {
+func setOf(list ...*Policy) *Policies {
 	s := NewSet("/")
 	for _, p := range list {
 		s = s.With(p)
@@ -98,7 +98,7 @@ func TestSame(t *testing.T) {
 	if after.Effective(KindClassicQueue, "q").Version == before.Version {
 		t.Error("POL-9 version")
 	}
-	for name, changed := range map[string]*Set{
+	for name, changed := range map[string]*Policies{
 		"priority": s.With(parsed(t, "p", "^q", `{"expires":1}`, `"priority":1`)),
 		"pattern":  s.With(parsed(t, "p", "^q.*", `{"expires":1}`)),
 		"operator": s.With(operator(t, "op", "^q", `{"expires":9}`)),

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"candlemark/internal/erlang"
+	"candlemark/internal/text/erlang"
 )
 
 // jsonTerm prints a JSON value (see json.go).

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"candlemark/internal/erlang"
+	"candlemark/internal/text/erlang"
 )
 
 // checkDefinition returns the text of the first thing wrong with the definition v of the policy called name, "" when it

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/management"
-	"candlemark/internal/store/segment"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/storage/store/segment"
 	"candlemark/supervision/queries"
 )
 

@@ -3,8 +3,8 @@ package supervision
 import (
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/clock"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 )
 
 // clockWatcher checks the machine's clocks in its own goroutine (ADR 19).

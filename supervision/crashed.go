@@ -1,7 +1,7 @@
 package supervision
 
 import (
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 )

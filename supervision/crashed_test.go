@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/testkit/address"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit/address"
 )
 
 func TestCrashedQueues(t *testing.T) {

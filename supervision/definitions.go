@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/auth"
-	"candlemark/internal/events"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/measure/events"
 	"candlemark/protocol"
 )
 

@@ -7,11 +7,11 @@ import (
 	"net"
 	"net/netip"
 
-	"candlemark/actors/connection"
-	"candlemark/actors/mail"
-	"candlemark/internal/auth"
-	"candlemark/internal/parameters"
-	"candlemark/internal/topology"
+	"candlemark/actors/client/connection"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/parameters"
 	"candlemark/supervision/shovels"
 
 	"github.com/asynkron/protoactor-go/actor"

@@ -3,7 +3,7 @@
 //
 // Owns: the actor system of one broker, its dispatcher, the root actor, the restart table (restart.go) and the
 // listeners. It is the only package that knows all kinds of actors and passes addresses between them (ADR 1). Packages
-// below it get what they need from the tree (rooms.go): resources watches memory, disk and sockets, queries asks actors
+// below it get what they need from the tree (wiring.go): resources watches memory, disk and sockets, queries asks actors
 // for the HTTP API, localchannel runs commands on a channel of their own, and ask provides inboxes for non-actor
 // goroutines.
 //

@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"slices"
 
-	"candlemark/internal/definitions"
-	"candlemark/internal/events"
-	"candlemark/internal/jsonencode"
-	"candlemark/internal/management"
-	"candlemark/internal/parameters"
-	"candlemark/internal/redact"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/events"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/parameters"
+	"candlemark/internal/text/jsonencode"
+	"candlemark/internal/text/redact"
 	"candlemark/protocol"
 	"candlemark/supervision/shovels"
 )

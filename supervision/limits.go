@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"candlemark/internal/auth"
+	"candlemark/internal/access/auth"
 )
 
 // Limits bounds the number of open objects of clients. The zero value means the defaults. Virtual hosts and users have

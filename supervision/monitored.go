@@ -1,8 +1,8 @@
 package supervision
 
 import (
-	"candlemark/internal/budget"
-	"candlemark/internal/config"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/transport/budget"
 	"candlemark/supervision/resources"
 )
 

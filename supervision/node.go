@@ -10,18 +10,18 @@ import (
 	"sync/atomic"
 	"time"
 
-	"candlemark/actors/actorlib"
-	"candlemark/actors/mail"
-	"candlemark/actors/mailbox"
-	"candlemark/internal/auth"
-	"candlemark/internal/clock"
-	"candlemark/internal/definitions"
-	"candlemark/internal/management"
-	"candlemark/internal/parameters"
-	"candlemark/internal/socket"
-	"candlemark/internal/store"
-	"candlemark/internal/stream"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/actorlib"
+	"candlemark/actors/system/mail"
+	"candlemark/actors/system/mailbox"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/parameters"
+	"candlemark/internal/storage/store"
+	"candlemark/internal/transport/socket"
+	"candlemark/internal/transport/stream"
 	"candlemark/supervision/ask"
 	"candlemark/supervision/localchannel"
 	"candlemark/supervision/queries"
@@ -179,7 +179,7 @@ func Start(cfg Config) (*Node, error) {
 	}
 	n.dispatcher = mailbox.NewDispatcher(cfg.Workers)
 	n.loops = socket.NewLoops(n.dispatcher.Carry)
-	n.openRooms()
+	n.wire()
 	n.system.EventStream.SubscribeWithPredicate(
 		func(event any) { n.undeliverable(event.(*actor.DeadLetterEvent).Message) },
 		func(event any) bool { _, ok := event.(*actor.DeadLetterEvent); return ok },

@@ -5,25 +5,25 @@ import (
 	"net"
 	"time"
 
-	"candlemark/actors/channel"
-	"candlemark/actors/command"
-	"candlemark/actors/connection"
-	"candlemark/actors/connection/lifecycle"
-	"candlemark/actors/connection10"
-	"candlemark/actors/deadletter"
-	"candlemark/actors/exchange"
-	"candlemark/actors/mail"
-	"candlemark/actors/policy"
+	"candlemark/actors/client/channel"
+	"candlemark/actors/client/command"
+	"candlemark/actors/client/connection"
+	"candlemark/actors/client/connection10"
+	"candlemark/actors/client/lifecycle"
+	"candlemark/actors/client/session10"
+	"candlemark/actors/movers/republish"
+	"candlemark/actors/names/exchange"
+	"candlemark/actors/names/policy"
+	"candlemark/actors/names/vhost"
 	"candlemark/actors/queue"
-	"candlemark/actors/session"
-	"candlemark/actors/vhost"
-	"candlemark/internal/auth"
-	"candlemark/internal/events"
-	"candlemark/internal/httpapi/effects"
-	"candlemark/internal/httpapi/messages"
-	"candlemark/internal/management"
-	"candlemark/internal/servicebus/sas"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/access/sas"
+	"candlemark/internal/admin/httpapi/effects"
+	"candlemark/internal/admin/httpapi/messages"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/events"
+	"candlemark/internal/routing/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -41,7 +41,7 @@ func (n *Node) registryProps() *actor.Props {
 
 func (n *Node) deadLetterProps(v *topology.VHost) *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
-		return deadletter.New(deadletter.Config{
+		return republish.New(republish.Config{
 			VHost: v, Stats: &n.Deaths, Events: n.events, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger(), Copies: n.monitor.Copies(), Clock: n.clock,
 		})
 	})
@@ -116,7 +116,7 @@ func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.Queu
 		next = vhost.QueueSpec{}
 		return queue.New(queue.Config{
 			Shared: shared, Queue: s.Queue, Effective: s.Effective, Settings: s.Settings, Recovered: s.Messages,
-			Asleep: s.Asleep, Revived: s.Revived, Newest: max(s.Newest, n.numbered()), Notes: s.Notes, Close: close,
+			Recovering: s.Recovering, Revived: s.Revived, Newest: max(s.Newest, n.numbered()), Notes: s.Notes, Close: close,
 		})
 	})
 	return func(s vhost.QueueSpec) *actor.Props {
@@ -165,7 +165,7 @@ func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 		}
 	}
 	return n.props(func(close func() []any) actor.Actor {
-		return session.New(session.Config{
+		return session10.New(session10.Config{
 			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Container: s.Container, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Unread: s.Unread, Objects: s.Objects,
 			FrameMax: s.FrameMax, NextOutgoingID: s.Begin.NextOutgoingID, IncomingWindow: s.Begin.IncomingWindow, HandleMax: s.Begin.HandleMax,
 			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, Tokens: s.Tokens, Statuses: n.Shovels.Statuses(), Transactions: s.Transactions, MaxMessage: n.cfg.MaxMessage, MaxEntityMessage: n.cfg.MaxEntityMessage, Clock: n.clock,

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 )
 

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"net"
 
-	"candlemark/actors/actorlib"
-	"candlemark/actors/connection"
-	"candlemark/actors/connection/lifecycle"
-	"candlemark/actors/mail"
+	"candlemark/actors/client/connection"
+	"candlemark/actors/client/lifecycle"
+	"candlemark/actors/system/actorlib"
+	"candlemark/actors/system/mail"
 
 	"github.com/asynkron/protoactor-go/actor"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"candlemark/internal/definitions"
-	"candlemark/internal/store"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store"
 )
 
 // ErrUnknownQueues is wrapped by the error of Start that lists messages in the journal of queues neither defined nor

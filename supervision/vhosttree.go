@@ -4,9 +4,9 @@ import (
 	"errors"
 	"net/url"
 
-	"candlemark/actors/actorlib"
-	"candlemark/actors/mail"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/actorlib"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"

@@ -1,9 +1,9 @@
 package queue
 
 import (
-	"candlemark/actors/actorlib"
-	"candlemark/actors/mail"
-	"candlemark/internal/store"
+	"candlemark/actors/system/actorlib"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/storage/store"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -49,7 +49,7 @@ func (q *queue) abort(ctx actor.Context) {
 		}
 	})
 	s.flow.Release(true, 0, 0)
-	s.flow.GiveBack()
+	s.flow.ReleaseCredit()
 	attempt(q.returnBudget)
 	for _, m := range left {
 		attempt(func() { actorlib.AnswerAll(ctx, []any{m}, mail.Unseen) })

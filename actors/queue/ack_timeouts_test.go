@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/clock"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 	"candlemark/policies"
 )
 

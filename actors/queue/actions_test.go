@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/sessions"
-	"candlemark/internal/message"
-	"candlemark/internal/servicebus/filter"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/filter"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
 )

@@ -4,12 +4,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/metrics"
-	"candlemark/internal/queuestats"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
+	"candlemark/internal/routing/message"
 	"candlemark/policies"
 	"candlemark/policies/retry"
 )
@@ -189,7 +189,7 @@ func TestProcessing_AGE3(t *testing.T) {
 			})
 			c.consume(ch1, "a", 0, stays)
 			c.put("1")
-			c.feed(&mail.Limit{Channel: ch1})
+			c.feed(&mail.QosLimited{Channel: ch1})
 			c.at(3999)
 			c.wantTimes("in hand", counts{1: 1}, nil)
 			end(c)

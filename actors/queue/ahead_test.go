@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 	"candlemark/policies"
 )
 

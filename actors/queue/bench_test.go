@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/metrics"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/routing/message"
 	"candlemark/protocol"
 )
 
@@ -62,7 +62,7 @@ func BenchmarkPass(b *testing.B) {
 	c := benchCore(noAck)
 	for i := 0; i < b.N; i += benchBatch {
 		c.run(fill(mail.NewEnqueue(publisher, queuePID), -1))
-		c.run(&mail.Grant{Channel: ch1, Tag: "a", Messages: benchBatch, Bytes: 100 * benchBatch})
+		c.run(&mail.ReturnWindow{Channel: ch1, Tag: "a", Messages: benchBatch, Bytes: 100 * benchBatch})
 	}
 }
 
@@ -72,7 +72,7 @@ func BenchmarkAck(b *testing.B) {
 	n := uint64(0)
 	for i := 0; i < b.N; i += benchBatch {
 		c.run(fill(mail.NewEnqueue(publisher, queuePID), -1))
-		c.run(&mail.Grant{Channel: ch1, Tag: "a", Messages: benchBatch, Bytes: 100 * benchBatch})
+		c.run(&mail.ReturnWindow{Channel: ch1, Tag: "a", Messages: benchBatch, Bytes: 100 * benchBatch})
 		c.run(&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: n + 1, Last: n + benchBatch}}})
 		n += benchBatch
 	}
@@ -172,7 +172,7 @@ func BenchmarkPersist(b *testing.B) {
 			e.Messages[k].Header, e.Messages[k].Number = []byte{0x10, 0, 2}, n+uint64(k)+1
 		}
 		c.run(e)
-		c.run(&mail.Grant{Channel: ch1, Tag: "a", Messages: benchBatch, Bytes: 100 * benchBatch})
+		c.run(&mail.ReturnWindow{Channel: ch1, Tag: "a", Messages: benchBatch, Bytes: 100 * benchBatch})
 		c.run(&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: n + 1, Last: n + benchBatch}}})
 		n += benchBatch
 	}

@@ -3,8 +3,8 @@ package queue
 import (
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/storage/store"
 )
 
 // TestClaim: claimed messages are not delivered, and cannot be returned like a consumer's deliveries; they are removed, or put

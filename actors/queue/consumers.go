@@ -3,19 +3,19 @@ package queue
 import (
 	"slices"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
-	"candlemark/actors/queue/lease"
-	"candlemark/internal/clock"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
 
 // Open implements deliveries.Owner.
-func (s *state) Open(channel mail.Address) *consumers.Channel { return s.channel(channel) }
+func (s *state) Open(channel mail.Address) *consumers.Holder { return s.channel(channel) }
 
 // channel returns the queue's record of a channel. A new one is added, and its actor watched.
-func (s *state) channel(channel mail.Address) *consumers.Channel {
+func (s *state) channel(channel mail.Address) *consumers.Holder {
 	h, made := s.consumers.Open(channel)
 	if made {
 		s.out.watch = append(s.out.watch, channel)
@@ -46,7 +46,7 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	own := policies.ConsumerSettingsFor(m.Arguments)
 	c := &consumers.Consumer{
 		Channel: s.channel(m.Channel), Tag: m.Tag, NoAck: m.NoAck, Prefetch: m.Prefetch, Limited: m.Limited && !m.NoAck, Credited: m.Credited,
-		Facts: m.Facts, Stays: m.Stays, Unread: m.Unread,
+		WantsFacts: m.Facts, KeepsOnTimeout: m.Stays, Unread: m.Unread,
 		Arguments: m.Arguments, Priority: own.Priority, Timeout: own.Timeout,
 	}
 	if m.NoAck {
@@ -73,7 +73,7 @@ func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
 	s.detach(c, now)
 	switch {
 	case m.Requeue:
-		s.deliveries.GiveUpOf(c, m, now, reply)
+		s.deliveries.RequeueAllOfConsumer(c, m, now, reply)
 	case c.Session:
 		s.deliveries.GiveUpNumbered(c, m, now, reply)
 	default:
@@ -92,7 +92,7 @@ func (s *state) releaseLease(n int, now clock.Instant) {
 	s.consumerLeft = s.consumerLeft || n > 0
 	s.Consumed = s.consumers.Len() > 0
 	for range n {
-		s.lease.Release(now.Ceil(), lease.Left)
+		s.lease.Release(now.Ceil(), leaseLeft)
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	s.receivers.Cancel(channel, "", now)
 	s.releaseLease(s.consumers.DetachAll(h), now)
 	if h.Unacked.Len() > 0 {
-		s.lease.Renew(now.Ceil(), lease.Returned)
+		s.lease.Renew(now.Ceil(), leaseReturned)
 	}
-	s.deliveries.GiveUp(h, now, func() { s.consumers.Close(channel) })
+	s.deliveries.RequeueAllOfHolder(h, now, func() { s.consumers.Close(channel) })
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
-	"candlemark/internal/message"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
 	"candlemark/policies"
 )
 
@@ -78,20 +78,20 @@ func TestWindow(t *testing.T) {
 	if n := len(c.delivered("a")); n != consumers.WindowMessages {
 		t.Fatalf("%d under way", n)
 	}
-	c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: 3, Bytes: 3})
+	c.feed(&mail.ReturnWindow{Channel: ch1, Tag: "a", Messages: 3, Bytes: 3})
 	if n := len(c.delivered("a")); n != 3 {
 		t.Fatalf("%d for a grant of 3", n)
 	}
 	big := message.Message{Body: make([]byte, consumers.WindowBytes), TTL: -1, Owned: true}
-	c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: consumers.WindowMessages, Bytes: consumers.WindowMessages})
+	c.feed(&mail.ReturnWindow{Channel: ch1, Tag: "a", Messages: consumers.WindowMessages, Bytes: consumers.WindowMessages})
 	c.delivered("a")
 	c.publish(big, msg("behind", -1))
 	if n := len(c.delivered("a")); n != 1 {
 		t.Fatalf("%d beside the large one", n)
 	}
-	c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: 3, Bytes: consumers.WindowBytes + 2})
+	c.feed(&mail.ReturnWindow{Channel: ch1, Tag: "a", Messages: 3, Bytes: consumers.WindowBytes + 2})
 	c.want("delivered", c.delivered("a"), "behind")
-	c.feed(&mail.Grant{Channel: ch2, Tag: "a", Messages: 1}) // for an unknown consumer
+	c.feed(&mail.ReturnWindow{Channel: ch2, Tag: "a", Messages: 1}) // for an unknown consumer
 }
 
 // TestNumbers: the deliveries of a channel, by all its consumers and gets, are numbered without gaps.
@@ -181,9 +181,9 @@ func offering(t *testing.T, prefetch int) *core {
 func stalled(t *testing.T) *core {
 	c := newCore(t)
 	c.consume(ch1, "a", 0, limited)
-	c.consumers.Grant(&mail.Grant{Channel: ch1, Tag: "a", Bytes: -consumers.WindowBytes}) // its window is full
+	c.consumers.Grant(&mail.ReturnWindow{Channel: ch1, Tag: "a", Bytes: -consumers.WindowBytes}) // its window is full
 	c.put("1")
-	c.feed(&mail.Allow{Channel: ch1, Messages: 1})
+	c.feed(&mail.QosAllow{Channel: ch1, Messages: 1})
 	return c
 }
 
@@ -197,7 +197,7 @@ func TestOfferOnce(t *testing.T) {
 		t.Fatal("offered twice")
 	}
 	c.want("not allowed yet", c.delivered("a"))
-	c.feed(&mail.Allow{Channel: ch1, Messages: 2})
+	c.feed(&mail.QosAllow{Channel: ch1, Messages: 2})
 	c.want("delivered", c.delivered("a"), "1", "2")
 	if o := c.offer(); o.Messages != 2 {
 		t.Fatalf("%+v", o)
@@ -206,8 +206,8 @@ func TestOfferOnce(t *testing.T) {
 
 func TestOfferUnused(t *testing.T) {
 	c := offering(t, 0)
-	c.feed(&mail.Allow{Channel: ch1, Messages: 5})
-	if u := one[*mail.Unused](c); u.Messages != 1 || u.Queue != queuePID {
+	c.feed(&mail.QosAllow{Channel: ch1, Messages: 5})
+	if u := one[*mail.QosUnused](c); u.Messages != 1 || u.Queue != queuePID {
 		t.Fatalf("%+v", u)
 	}
 }
@@ -219,7 +219,7 @@ func TestOfferInAdvance_TTL20(t *testing.T) {
 	c.consume(ch1, "a", 2, limited)
 	asked := func() {
 		t.Helper()
-		if o := one[*mail.Offer](c); o.Messages != 0 {
+		if o := one[*mail.QosOffer](c); o.Messages != 0 {
 			t.Fatalf("%+v", o)
 		}
 	}
@@ -227,21 +227,21 @@ func TestOfferInAdvance_TTL20(t *testing.T) {
 	asked()
 	now("too early")
 	c.want("not allowed yet", c.delivered("a"))
-	c.feed(&mail.Allow{Channel: ch1, Messages: 1})
+	c.feed(&mail.QosAllow{Channel: ch1, Messages: 1})
 	now("1")
 	c.want("at once", c.delivered("a"), "1")
 	asked()
-	c.feed(&mail.Allow{Channel: ch1, Messages: 1}, &mail.Reclaim{Channel: ch1})
-	if u := one[*mail.Unused](c); u.Messages != 1 {
+	c.feed(&mail.QosAllow{Channel: ch1, Messages: 1}, &mail.QosReclaim{Channel: ch1})
+	if u := one[*mail.QosUnused](c); u.Messages != 1 {
 		t.Fatalf("%+v", u)
 	}
 	asked()
 	now("needed elsewhere")
 	c.want("taken back", c.delivered("a"))
-	c.feed(&mail.Allow{Channel: ch1, Messages: 1})
+	c.feed(&mail.QosAllow{Channel: ch1, Messages: 1})
 	now("2")
 	c.want("at once again", c.delivered("a"), "2")
-	if n := len(all[*mail.Offer](c)); n != 0 {
+	if n := len(all[*mail.QosOffer](c)); n != 0 {
 		t.Fatal("asked without room")
 	}
 }
@@ -251,19 +251,19 @@ func TestOfferOutweighsAdvance(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 0, limited)
 	c.put("1", "2")
-	if all := all[*mail.Offer](c); len(all) != 2 || all[0].Messages != 0 || all[1].Messages != 2 {
+	if all := all[*mail.QosOffer](c); len(all) != 2 || all[0].Messages != 0 || all[1].Messages != 2 {
 		t.Fatalf("%+v", all)
 	}
-	c.feed(&mail.Allow{Channel: ch1, Messages: 1}, &mail.Reclaim{Channel: ch1}, &mail.Reclaim{Channel: other})
+	c.feed(&mail.QosAllow{Channel: ch1, Messages: 1}, &mail.QosReclaim{Channel: ch1}, &mail.QosReclaim{Channel: other})
 	c.want("what was used is used", c.delivered("a"), "1")
-	if n := len(all[*mail.Unused](c)); n != 0 {
+	if n := len(all[*mail.QosUnused](c)); n != 0 {
 		t.Fatal("returned what was used")
 	}
 }
 
 // offers takes the offers of waiting messages.
-func (c *core) offers() (offers []*mail.Offer) {
-	for _, o := range all[*mail.Offer](c) {
+func (c *core) offers() (offers []*mail.QosOffer) {
+	for _, o := range all[*mail.QosOffer](c) {
 		if o.Messages > 0 {
 			offers = append(offers, o)
 		}
@@ -271,7 +271,7 @@ func (c *core) offers() (offers []*mail.Offer) {
 	return offers
 }
 
-func (c *core) offer() *mail.Offer {
+func (c *core) offer() *mail.QosOffer {
 	c.t.Helper()
 	offers := c.offers()
 	if len(offers) != 1 {
@@ -285,7 +285,7 @@ func TestOfferWithinPrefetch(t *testing.T) {
 	if o := c.offer(); o.Messages != 2 {
 		t.Fatalf("%+v", o)
 	}
-	c.feed(&mail.Allow{Channel: ch1, Messages: 2})
+	c.feed(&mail.QosAllow{Channel: ch1, Messages: 2})
 	c.want("delivered", c.delivered("a"), "1", "2")
 	if n := len(c.offers()); n != 0 {
 		t.Fatal("offered to one that is full")
@@ -299,11 +299,11 @@ func TestOfferWithinPrefetch(t *testing.T) {
 func TestOfferCancelled(t *testing.T) {
 	c := stalled(t)
 	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})
-	if u := one[*mail.Unused](c); u.Messages != 1 {
+	if u := one[*mail.QosUnused](c); u.Messages != 1 {
 		t.Fatalf("%+v", u)
 	}
-	c.feed(&mail.Allow{Channel: ch1, Messages: 4})
-	if u := one[*mail.Unused](c); u.Messages != 4 {
+	c.feed(&mail.QosAllow{Channel: ch1, Messages: 4})
+	if u := one[*mail.QosUnused](c); u.Messages != 4 {
 		t.Fatalf("%+v", u)
 	}
 }
@@ -311,7 +311,7 @@ func TestOfferCancelled(t *testing.T) {
 func TestOfferQueueEnds(t *testing.T) {
 	c := stalled(t)
 	c.feed(&mail.DeleteQueue{}, &mail.QueueForgotten{})
-	if u := one[*mail.Unused](c); u.Messages != 1 {
+	if u := one[*mail.QosUnused](c); u.Messages != 1 {
 		t.Fatalf("%+v", u)
 	}
 }
@@ -325,7 +325,7 @@ func TestResize(t *testing.T) {
 	c.want("all of them", c.delivered("a"), "1", "2")
 	c.delivered("other")
 	c.delivered("free")
-	c.feed(&mail.Resize{Channel: ch1, Prefetch: 4})
+	c.feed(&mail.SetPrefetch{Channel: ch1, Prefetch: 4})
 	c.put(bodies(11, 20)...)
 	if n := len(c.delivered("a")); n != 2 {
 		t.Error("raised:", n)
@@ -335,20 +335,20 @@ func TestResize(t *testing.T) {
 		t.Error("without acknowledgements there is no prefetch")
 	}
 	c.lowered = 4
-	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "free"}, &mail.Resize{Channel: ch1, Prefetch: 1})
+	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "free"}, &mail.SetPrefetch{Channel: ch1, Prefetch: 1})
 	c.put("x", "y")
 	c.settle(ch1, mail.Ack, 1, 3)
 	c.want("lowered", c.delivered("a"))
-	c.feed(&mail.Resize{Channel: other, Prefetch: 9}, &mail.Resize{Channel: ch1})
+	c.feed(&mail.SetPrefetch{Channel: other, Prefetch: 9}, &mail.SetPrefetch{Channel: ch1})
 	c.want("removed", c.delivered("a"), "x", "y")
 }
 
 func TestOfferLimitLifted(t *testing.T) {
 	c := offering(t, 0)
-	c.feed(&mail.Limit{Channel: ch1})
+	c.feed(&mail.QosLimited{Channel: ch1})
 	c.want("delivered", c.delivered("a"), "1", "2", "3")
-	c.feed(&mail.Limit{Channel: ch1, On: true}, &mail.Limit{Channel: ch2, On: true})
-	all[*mail.Offer](c)
+	c.feed(&mail.QosLimited{Channel: ch1, On: true}, &mail.QosLimited{Channel: ch2, On: true})
+	all[*mail.QosOffer](c)
 	c.put("4")
 	c.want("limited again", c.delivered("a"))
 	c.offer()

@@ -3,13 +3,13 @@ package queue
 import (
 	"testing"
 
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 )
 
 func credited(m *mail.Consume) { m.Credited = true }
 
 func (c *core) credit(tag string, count, credit uint32, drain bool) {
-	c.feed(&mail.Credit{Channel: ch1, Tag: tag, DeliveryCount: count, Credit: credit, Drain: drain})
+	c.feed(&mail.SetLinkCredit{Channel: ch1, Tag: tag, DeliveryCount: count, Credit: credit, Drain: drain})
 }
 
 // A consumer with link credit gets the deliveries that it allows, counted from the delivery count that the client knows.
@@ -77,7 +77,7 @@ func TestCredit_Available(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "link", 0, credited)
 	c.put("1", "2", "3", "4")
-	c.feed(&mail.Credit{Channel: ch1, Tag: "link", Credit: 1, Echo: true})
+	c.feed(&mail.SetLinkCredit{Channel: ch1, Tag: "link", Credit: 1, Echo: true})
 	c.want("one", c.delivered("link"), "1")
 	if got := one[*mail.CreditTaken](c); got.Available != 3 || got.Drained || got.Tag != "link" || got.Queue == nil {
 		t.Errorf("%+v", got)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 	"candlemark/policies"
 )
 

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/message"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
 	"candlemark/policies"
 )
 

@@ -1,10 +1,9 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
-	"candlemark/actors/queue/lease"
-	"candlemark/internal/clock"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 )
 
@@ -13,11 +12,11 @@ import (
 func (s *state) declare(m *mail.DeclareQueue, now clock.Instant) {
 	reply := &mail.DeclareQueueReply{Reply: m.Done(nil), Name: s.queue.Name}
 	if m.Passive && !m.NoWait {
-		s.lease.Renew(now.Ceil(), lease.Declared) // even if the declare is refused (LEASE-5)
+		s.lease.Renew(now.Ceil(), leaseDeclared) // even if the declare is refused (LEASE-5)
 	}
 	if reply.Err = equivalent(s.queue, s.vhost, m); reply.Err == nil {
 		if !m.NoWait {
-			s.lease.Renew(now.Ceil(), lease.Declared)
+			s.lease.Renew(now.Ceil(), leaseDeclared)
 		}
 		s.ExpireDue(now)
 		reply.MessageCount, reply.ConsumerCount = s.Shown(), s.consumers.Len()

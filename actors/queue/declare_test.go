@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 	"candlemark/policies"
 	"candlemark/protocol"
 )

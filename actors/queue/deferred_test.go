@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 

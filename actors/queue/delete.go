@@ -3,18 +3,18 @@ package queue
 import (
 	"slices"
 
-	"candlemark/actors/mail"
-	"candlemark/actors/queue/lease"
-	"candlemark/actors/queue/work"
-	"candlemark/internal/clock"
-	"candlemark/internal/topology"
+	"candlemark/actors/queue/deliveries"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 )
 
 // delete deletes the queue for a client unless if-empty or if-unused is not met (DEC-6). Overdue messages expire
 // first.
 func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
-	s.pending.Start(&work.Work{
+	s.pending.Start(&deliveries.LongCommand{
 		Asked: m,
 		Step:  func(clock.Instant) bool { return !s.ExpireDue(now) && !s.AdvanceDeferred(now) },
 		End: func(now clock.Instant) {
@@ -91,7 +91,7 @@ func (s *state) kept(now clock.Instant) {
 	s.phase.becomeLive()
 	s.SetEnd(false, false)
 	if s.farewell.cause == leaseRanOut {
-		s.lease.Renew(now.Ceil(), lease.Declared)
+		s.lease.Renew(now.Ceil(), leaseDeclared)
 	}
 	s.farewell = farewell{}
 }
@@ -127,7 +127,7 @@ func (s *state) fail(cause any) {
 // are not.
 func outlives(sent, cause any) bool {
 	switch m := sent.(type) {
-	case *mail.DeadLetter, *mail.QueueExpired, *mail.Unused:
+	case *mail.DeadLetter, *mail.QueueExpired, *mail.QosUnused:
 		return true
 	case *mail.EnqueueReply:
 		_, own := cause.(*mail.Enqueue)

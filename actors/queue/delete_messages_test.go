@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/message"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
 )
 
 func (c *core) deletes(m mail.DeleteMessages) (int, error) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"candlemark/actors/queue/records"
-	"candlemark/internal/store"
+	"candlemark/internal/storage/store"
 )
 
 // disk plays the journal of a core: it completes at once unless the core holds commits.

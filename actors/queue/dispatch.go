@@ -1,13 +1,13 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
 )
 
 // dispatch delivers ready messages to consumers in turn until there are no more of either. It never delivers a message
@@ -68,14 +68,14 @@ func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Insta
 	s.Pager.Took(len(r.Body))
 	var number uint64
 	var facts *mail.Facts
-	if c.Facts {
+	if c.WantsFacts {
 		facts = s.Style().Facts(&r)
 	}
 	if c.NoAck {
 		s.Remove(h, store.Acked)
 	} else {
 		number = s.deliveries.Take(h, c.Channel, c, now)
-		if c.Facts {
+		if c.WantsFacts {
 			s.deliveries.Lock(facts, c.Channel, number)
 		}
 	}
@@ -92,7 +92,7 @@ func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *
 	if s.Settings.StampExpiry {
 		d.Message.Overlay = s.Style().Stamp(m.Overlay, now.Ceil(), deadline)
 	}
-	if c.Facts {
+	if c.WantsFacts {
 		s.Seq++
 		d.Facts = s.Style().Facts(&backlog.Record{Seq: s.Seq, Enqueued: now.Ceil(), Deadline: deadline})
 	}

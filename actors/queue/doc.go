@@ -38,11 +38,11 @@
 // States of the queue:
 //
 //	          Wake         lease over, deleted,          QueueForgotten
-//	asleep ────────▶ live ───unused────────▶ retiring ───────────────▶ ended
+//	recovering ────────▶ live ───unused────────▶ retiring ───────────────▶ ended
 //	            QueueKept ◀───────────────── │      ▲ nothing left
 //	                             QueueEnding └▶ ending
 //
-// asleep: recovered, mail is parked. closing, before retiring: a command deletes the queue, its dead letters are sent
+// recovering: recovered, mail is parked. closing, before retiring: a command deletes the queue, its dead letters are sent
 // once more. retiring: the vhost decides. Mail is parked in these phases. ending: the queue is unpublished and sends the
 // messages that must arrive elsewhere (LEASE-14), also after a restart. ended: its mailbox is closed and emptied.
 //

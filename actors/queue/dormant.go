@@ -4,31 +4,31 @@ import (
 	"sync"
 	"unique"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/deliveries"
-	"candlemark/actors/queue/lease"
+
 	"candlemark/actors/queue/messages"
-	"candlemark/actors/queue/receivers"
+
 	"candlemark/actors/queue/sessions"
-	"candlemark/internal/metrics"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 )
 
 // quietTime is how long, in ms, an unused queue that has held messages keeps their memory for later messages.
 const quietTime = 5000
 
-// dormant is the whole state of a queue that holds no messages and waits for mail (ADR 59).
-type dormant struct {
+// dormantState is the whole state of a queue that holds no messages and waits for mail (ADR 59).
+type dormantState struct {
 	queue     *topology.Queue
 	settings  unique.Handle[policies.QueueSettings]
 	effective unique.Handle[matched]
-	lease     lease.Lease
+	lease     idleLease
 	used      int64
 	handled   uint64
 	seq       uint64
-	past      *messages.Past
+	past      *messages.Counters
 }
 
 // awake is the rest of the state.
@@ -47,19 +47,19 @@ type awake struct {
 // spare holds empty awake values for reuse.
 var spare = sync.Pool{New: func() any { return new(awake) }}
 
-// wake builds the state that a turn needs.
-func (q *queue) wake(self mail.Address) {
+// endDormancy builds the state that a turn needs.
+func (q *queue) endDormancy(self mail.Address) {
 	q.awake = spare.Get().(*awake)
 	if q.begin != nil {
 		return
 	}
-	resume(&q.state, &q.dormant, q.cfg, self)
+	fromDormant(&q.state, &q.dormant, q.cfg, self)
 	q.reported = numbersOf(&q.state) // as in the last turn before it became dormant
-	q.dormant = dormant{}
+	q.dormant = dormantState{}
 }
 
-// resting reports whether the queue can become dormant until the next mail.
-func (q *queue) resting() bool {
+// mayBeDormant reports whether the queue can become dormant until the next mail.
+func (q *queue) mayBeDormant() bool {
 	s := &q.state
 	return idle(s) && s.consumers.Channelless() && q.reading == 0 && (!q.hadMessages || s.Journal.At >= s.used+quietTime)
 }
@@ -70,7 +70,7 @@ func (q *queue) rest() {
 		q.state.Shrink()
 		q.publishFigures()
 	}
-	q.dormant = dormantState(&q.state)
+	q.dormant = toDormant(&q.state)
 	q.cfg.Budget.Add(-q.budgetBytes)
 	q.cfg.Budget.Read(-q.budgetReading)
 	q.notes.Hold(-q.noted)
@@ -112,32 +112,32 @@ func idle(s *state) bool {
 		len(s.gets) == 0 && s.waking == nil && s.preview == nil
 }
 
-// dormantState returns the state to keep of an idle core in which no channel is recorded.
-func dormantState(s *state) dormant {
+// toDormant returns the state to keep of an idle core in which no channel is recorded.
+func toDormant(s *state) dormantState {
 	settings := s.settings
 	if s.Settings != settings.Value() {
 		settings = unique.Make(s.Settings)
 	}
-	return dormant{s.queue, settings, s.effective, s.lease, s.used, s.handled, s.Seq, s.Past()}
+	return dormantState{s.queue, settings, s.effective, s.lease, s.used, s.handled, s.Seq, s.Counters()}
 }
 
-// resume rebuilds the core from d.
-func resume(s *state, d *dormant, cfg *Shared, self mail.Address) {
+// fromDormant rebuilds the core from d.
+func fromDormant(s *state, d *dormantState, cfg *Shared, self mail.Address) {
 	s.queue, s.vhost, s.self = d.queue, cfg.VHost, self
-	s.Set.Init(d.queue, cfg.VHost, self, d.settings.Value(), cfg.Budget, &s.out.Posts)
-	s.Continue(d.past)
+	s.Messages.Init(d.queue, cfg.VHost, self, d.settings.Value(), cfg.Budget, &s.out.Posts)
+	s.RestoreCounters(d.past)
 	s.settings, s.effective, s.lease, s.used, s.handled, s.Seq = d.settings, d.effective, d.lease, d.used, d.handled, d.seq
 	s.consumers = consumers.New(&s.out.Posts, self, cfg.Post, s.Settings.SingleActiveConsumer && !sessions.Enabled(d.queue.Arguments), s.Quorum)
 	s.consumers.Pause(s.Settings.HasForward)
 	s.turnLimit = workLimit
 	s.deliveries = deliveries.New(deliveries.Parts{
-		Name: d.queue.Name, Arguments: d.queue.Arguments, Self: self, Messages: &s.Set, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: s,
+		Name: d.queue.Name, Arguments: d.queue.Arguments, Self: self, Messages: &s.Messages, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: s,
 	})
 	if sessions.Enabled(d.queue.Arguments) {
-		messages.EnableSessions(&s.Set, sessions.New(&s.Backlog, s.consumers.Run))
+		messages.EnableSessions(&s.Messages, sessions.New(&s.Backlog, s.consumers.Run))
 	}
-	s.receivers = receivers.New(receivers.Parts{
-		Name: d.queue.Name, Self: self, Messages: &s.Set, Consumers: &s.consumers, Takes: &s.deliveries, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: s,
+	s.receivers = deliveries.NewReceivers(deliveries.ReceiverParts{
+		Name: d.queue.Name, Self: self, Messages: &s.Messages, Consumers: &s.consumers, Takes: &s.deliveries, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: s,
 	})
 	if cfg.Metrics != nil {
 		share := cfg.Metrics.Of(metrics.KindOf(s.queue.Type, s.Holds), s.queue.Incarnation)

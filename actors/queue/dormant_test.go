@@ -6,9 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/message"
-	"candlemark/internal/metrics"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/routing/message"
 )
 
 // describe returns the queue's description of itself.

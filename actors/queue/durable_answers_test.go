@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 )
 
 // TestAnswersWaitForTheJournal_DUR3: an answer that messages are gone, or elsewhere, is sent when the journal has

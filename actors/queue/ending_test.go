@@ -3,11 +3,11 @@ package queue
 import (
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 
@@ -269,7 +269,7 @@ func TestEndingDiscards_LEASE14(t *testing.T) {
 func TestEndingIsRecovered_LEASE14(t *testing.T) {
 	for _, why := range []string{topology.EndedLease, topology.EndedUnused} {
 		cfg := testConfig(settings(dlx, func(s *policies.QueueSettings) { s.DropExpired = true }))
-		cfg.Queue.Durable, cfg.Queue.Ending, cfg.Asleep = true, why, true
+		cfg.Queue.Durable, cfg.Queue.Ending, cfg.Recovering = true, why, true
 		cfg.Recovered = []store.Recovered{
 			{Seq: 1, At: 1, Time: start - 100, Deadline: store.Never, TTL: -1, Body: 1}, {Seq: 2, At: 2, Time: start - 100, Deadline: start - 50, TTL: 50, Body: 1},
 		}
@@ -279,10 +279,10 @@ func TestEndingIsRecovered_LEASE14(t *testing.T) {
 			2: {Kind: store.Put, First: 2, Last: 2, Body: []byte("b"), Header: []byte{0, 0}, Position: 2},
 		}}
 		if dead, _ := c.died(); len(dead) > 0 {
-			t.Errorf("asleep: %q", dead)
+			t.Errorf("recovering: %q", dead)
 		}
-		c.feed(&mail.Wake{Request: mail.Request{ReplyTo: vhostPID}})
-		one[*mail.WakeReply](c)
+		c.feed(&mail.Activate{Request: mail.Request{ReplyTo: vhostPID}})
+		one[*mail.ActivateReply](c)
 		c.want("dead", c.seenOff(), "expired a", "expired b")
 		c.vhostAnswers()
 		if n := len(all[*mail.QueueExpired](c)); n != 1 && why == topology.EndedLease || n != 0 && why == topology.EndedUnused || c.phase != ended {

@@ -3,9 +3,9 @@ package queue
 import (
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
 	"candlemark/policies"
 	"candlemark/protocol"
 )

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
 	"candlemark/policies"
 )
 

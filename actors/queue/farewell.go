@@ -1,12 +1,12 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/store"
 )
 
 // endCause is the cause of a queue's end.
@@ -94,7 +94,7 @@ func (f *farewell) ask(s *state, ending string) {
 func (f *farewell) losses(s *state) int {
 	switch {
 	case f.cut || s.queue.Holds():
-		return f.dropped(s) + messages.Left(&s.Set)
+		return f.dropped(s) + messages.Left(&s.Messages)
 	case f.command != nil:
 		return f.dropped(s) + letters(s)
 	}
@@ -137,13 +137,13 @@ func (f *farewell) begin(s *state, now clock.Instant) {
 }
 
 // resume continues the end of a queue after a restart: all of its messages are dead-lettered.
-func (f *farewell) resume(s *state, m *mail.Wake, now clock.Instant) {
+func (f *farewell) resume(s *state, m *mail.Activate, now clock.Instant) {
 	f.backlog = true
 	if s.queue.Ending == topology.EndedUnused {
 		f.cause = autoDeleted
 	}
 	f.begin(s, now)
-	s.out.Send(m.ReplyTo, &mail.WakeReply{Reply: m.Done(nil)})
+	s.out.Send(m.ReplyTo, &mail.ActivateReply{Reply: m.Done(nil)})
 }
 
 // goOn continues the end after the vhost could not store that the queue is gone.
@@ -191,7 +191,7 @@ func (f *farewell) handle(s *state, received any, now clock.Instant) (handled bo
 		s.dueNow = true
 	case *mail.DeleteQueue:
 		s.handled++
-		if mayDelete(s, m, messages.Left(&s.Set)) {
+		if mayDelete(s, m, messages.Left(&s.Messages)) {
 			f.command, f.cut, f.began, f.since = m, true, now.Ceil(), now.Ceil()
 		}
 	default:
@@ -218,7 +218,7 @@ func (f *farewell) turn(s *state, now clock.Instant) (more bool) {
 	}
 	switch {
 	case f.pause != 0 || more || !s.pending.Empty():
-	case messages.Left(&s.Set) == 0 || f.cut && f.waited(letters.UnderWay, now):
+	case messages.Left(&s.Messages) == 0 || f.cut && f.waited(letters.UnderWay, now):
 		f.ask(s, "")
 		return false
 	}
@@ -236,7 +236,7 @@ func (f *farewell) empty(s *state, now clock.Instant) (more bool) {
 	if s.consumers.Unacked() > 0 {
 		more = s.deliveries.Abandon(func(h backlog.Handle) {
 			if f.backlog {
-				s.PutBack(h, now)
+				s.Unclaim(h, now)
 				return
 			}
 			s.Remove(h, store.Purged)
@@ -246,9 +246,9 @@ func (f *farewell) empty(s *state, now clock.Instant) (more bool) {
 	if f.backlog {
 		return s.DeadLetterBacklog() || more
 	}
-	before := messages.Left(&s.Set)
-	more = messages.Discard(&s.Set, &f.at) || more
-	f.discarded += before - messages.Left(&s.Set)
+	before := messages.Left(&s.Messages)
+	more = messages.Discard(&s.Messages, &f.at) || more
+	f.discarded += before - messages.Left(&s.Messages)
 	return more
 }
 
@@ -271,7 +271,7 @@ func (f *farewell) forgotten(s *state) {
 	if !s.phase.becomeEnded() {
 		return
 	}
-	left, lost := messages.Left(&s.Set), f.losses(s)
+	left, lost := messages.Left(&s.Messages), f.losses(s)
 	count, discarded := left, left+f.dropped(s)+f.discarded
 	if !f.cut {
 		count += f.dropped(s) - s.consumers.Unacked()

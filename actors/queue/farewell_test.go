@@ -4,11 +4,11 @@ import (
 	"errors"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/message"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 )
 
@@ -127,7 +127,7 @@ func TestParkedIsAnswered_LEASE8(t *testing.T) {
 	c.feed(&mail.Enqueue{From: publisher, Messages: []message.Message{{Number: 5, Body: chunk.Buf}}, Chunk: chunk},
 		&mail.Consume{Request: r, Queue: "q", VHost: "/"}, &mail.Get{Request: r, Queue: "q", VHost: "/"},
 		&mail.Purge{Request: r, Queue: "q", VHost: "/"}, &mail.CancelConsumer{Request: r},
-		&mail.Allow{Channel: ch1, Messages: 3}, &mail.Settle{Channel: ch1}, &mail.ChannelGone{Channel: ch1})
+		&mail.QosAllow{Channel: ch1, Messages: 3}, &mail.Settle{Channel: ch1}, &mail.ChannelGone{Channel: ch1})
 	c.feed(&mail.QueueForgotten{})
 	for what, err := range map[string]error{
 		"consume": one[*mail.ConsumeReply](c).Err, "get": one[*mail.GetReply](c).Err, "purge": one[*mail.PurgeReply](c).Err,
@@ -136,7 +136,7 @@ func TestParkedIsAnswered_LEASE8(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if one[*mail.CancelConsumerReply](c).Err != nil || one[*mail.Unused](c).Messages != 3 {
+	if one[*mail.CancelConsumerReply](c).Err != nil || one[*mail.QosUnused](c).Messages != 3 {
 		t.Error("cancel or allow")
 	}
 	acks, nacks := c.confirmed()

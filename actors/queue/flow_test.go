@@ -3,9 +3,8 @@ package queue
 import (
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/actors/queue/flowcontrol"
-	"candlemark/internal/message"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
 )
 
 // flood publishes batches of a hundred messages, each batch charged with 1 KiB to the gate returned. The consumer has taken one
@@ -35,7 +34,7 @@ func charged(c *core, gate *message.Gate, want int64) {
 // TestFlow: credit held back from a fast publisher is released after MaxDelay, or when the queue has no reason to hold it.
 func TestFlow(t *testing.T) {
 	for name, then := range map[string]func(c *core){
-		"in time":                func(c *core) { c.at(flowcontrol.MaxDelay) },
+		"in time":                func(c *core) { c.at(MaxFlowDelay) },
 		"when nothing is ready":  func(c *core) { c.feed(&mail.Purge{}) },
 		"when no consumer waits": func(c *core) { c.feed(&mail.ChannelGone{Channel: ch1}) },
 		"when the queue ends":    func(c *core) { c.feed(&mail.DeleteQueue{}) },
@@ -43,7 +42,7 @@ func TestFlow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, gate := flood(t, 3)
 			charged(c, gate, 3)
-			c.at(flowcontrol.MaxDelay - 1)
+			c.at(MaxFlowDelay - 1)
 			charged(c, gate, 3)
 			then(c)
 			charged(c, gate, 0)
@@ -55,7 +54,7 @@ func TestFlow(t *testing.T) {
 func TestFlow_Deliveries(t *testing.T) {
 	c, gate := flood(t, 3)
 	for n := uint64(1); n <= 3; n++ {
-		c.feed(&mail.Resize{Channel: ch1, Prefetch: int(1 + 112*n)})
+		c.feed(&mail.SetPrefetch{Channel: ch1, Prefetch: int(1 + 112*n)})
 		c.feed(again{}) // deliveries count once they are sent
 		charged(c, gate, int64(3-n))
 	}

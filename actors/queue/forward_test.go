@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/deadletters"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 
@@ -51,7 +51,7 @@ func TestForward(t *testing.T) {
 	}
 	bodies, ids := c.moved()
 	c.want("moved", bodies, "a -1", "b 0", "c 70")
-	if !c.get(ch1).Empty || len(c.delivered("a"))+len(c.delivered("b"))+len(c.delivered("c")) > 0 || len(all[*mail.Offer](c)) > 0 {
+	if !c.get(ch1).Empty || len(c.delivered("a"))+len(c.delivered("b"))+len(c.delivered("c")) > 0 || len(all[*mail.QosOffer](c)) > 0 {
 		t.Error("somebody else got something")
 	}
 	c.at(1000)
@@ -244,9 +244,9 @@ func TestForwardRecovered_TTL26(t *testing.T) {
 		store.Recovered{Time: start - 100, Deadline: store.Never, TTL: -1}, store.Recovered{Time: start - 100, Deadline: start - 50, TTL: 50},
 		store.Recovered{Time: start - 100, Deadline: start + 50, TTL: 150})
 	if bodies, _ := c.moved(); len(bodies) > 0 {
-		t.Errorf("asleep: %q", bodies)
+		t.Errorf("recovering: %q", bodies)
 	}
-	c.feed(&mail.Wake{Request: mail.Request{ReplyTo: vhostPID}})
+	c.feed(&mail.Activate{Request: mail.Request{ReplyTo: vhostPID}})
 	var sent []string
 	for _, l := range all[*mail.DeadLetter](c) {
 		for _, d := range l.Messages {

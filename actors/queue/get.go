@@ -1,11 +1,11 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/lease"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 )
 
 // get takes the first message for basic.get. It renews the lease, even if there is no message (LEASE-4).
@@ -18,7 +18,7 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 		s.out.Send(m.ReplyTo, reply)
 		return
 	}
-	s.lease.Renew(now.Ceil(), lease.Got)
+	s.lease.Renew(now.Ceil(), leaseGot)
 	if s.Settings.HasForward { // all messages are forwarded instead
 		s.Counts.GetEmpty++
 		s.out.Send(m.ReplyTo, reply)
@@ -85,7 +85,7 @@ func receiveDeferred(s *state, m *mail.ReceiveDeferred, now clock.Instant) {
 		s.out.Send(m.ReplyTo, &mail.ReceiveDeferredReply{Reply: m.Done(err), Queue: s.self})
 		return
 	}
-	s.lease.Renew(now.Ceil(), lease.Got)
+	s.lease.Renew(now.Ceil(), leaseGot)
 	s.deliveries.Receive(m, now)
 }
 

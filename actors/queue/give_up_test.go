@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 )
 
 // TestCancelRequeues_LOCK9: the deliveries of a cancelled consumer are requeued before the next consumer gets messages,

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/records"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 	"candlemark/protocol"
 
@@ -125,7 +125,7 @@ func (c *core) turn(m any) {
 		e.Release()
 	}
 	c.out.done = nil
-	c.flow.GiveBack()
+	c.flow.ReleaseCredit()
 	again := c.out.again
 	c.out.again = false
 	c.waiting = c.waiting || again
@@ -138,10 +138,10 @@ func (c *core) turn(m any) {
 
 // makeDormant replaces a core that holds nothing by one resumed from its dormant state, like the shell.
 func (c *core) makeDormant() {
-	d, most := dormantState(&c.state), c.turnLimit
+	d, most := toDormant(&c.state), c.turnLimit
 	over, critical, shared := c.OverLimit, c.Critical, &Shared{VHost: c.vhost, Budget: c.Backlog.Budget}
 	c.state = state{}
-	resume(&c.state, &d, shared, queuePID)
+	fromDormant(&c.state, &d, shared, queuePID)
 	c.turnLimit, c.OverLimit, c.Critical = most, over, critical
 }
 
@@ -149,8 +149,8 @@ func (c *core) makeDormant() {
 func (c *core) check() {
 	c.t.Helper()
 	holds, held, n := map[*consumers.Consumer]int{}, c.consumers.Unacked(), 0
-	c.consumers.Channels(func(h *consumers.Channel) {
-		h.Unacked.Each(func(_ uint64, d consumers.Delivery) bool {
+	c.consumers.Channels(func(h *consumers.Holder) {
+		h.Unacked.Each(func(_ uint64, d consumers.ChannelDelivery) bool {
 			holds[d.Consumer]++
 			n++
 			return true
@@ -409,6 +409,6 @@ func (c *core) vhostAnswers() {
 
 // openChannels returns the number of channels that consume or hold messages.
 func (c *core) openChannels() (n int) {
-	c.consumers.Channels(func(*consumers.Channel) { n++ })
+	c.consumers.Channels(func(*consumers.Holder) { n++ })
 	return n
 }

@@ -1,15 +1,15 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/claims"
+
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/inspect"
-	"candlemark/actors/queue/lease"
-	"candlemark/actors/queue/work"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 )
 
 // view returns the parts of the queue that queries read.
@@ -22,7 +22,7 @@ func (s *state) view() inspect.View {
 
 // startQuery starts answering a query, in several turns if necessary.
 func (s *state) startQuery(asked mail.Answerable, q inspect.Query, now clock.Instant) {
-	s.pending.Start(&work.Work{
+	s.pending.Start(&deliveries.LongCommand{
 		Expires: !q.Still, Asked: asked,
 		Step: func(clock.Instant) bool { return q.Step() },
 		End:  func(clock.Instant) { s.answerWith(asked, q.Answer()) },
@@ -53,9 +53,9 @@ func expiring(s *state) mail.ExpiryCounts {
 // claim takes messages for a move. Like basic.get, it counts as a use of the queue.
 func claim(s *state, m *mail.Claim, now clock.Instant) {
 	if !m.Look {
-		s.lease.Renew(now.Ceil(), lease.Got)
+		s.lease.Renew(now.Ceil(), leaseGot)
 	}
-	c := claims.Take(m, &s.Set, &s.consumers, func() *consumers.Channel { return s.channel(m.ReplyTo) }, now)
+	c := takeClaim(m, &s.Messages, &s.consumers, func() *consumers.Holder { return s.channel(m.ReplyTo) }, now)
 	s.answerWith(m, inspect.Answer{To: m.ReplyTo, Reply: c.Reply, Want: c.Want, Found: c.Found})
 }
 

@@ -3,9 +3,9 @@ package queue
 import (
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 

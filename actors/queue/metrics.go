@@ -1,8 +1,8 @@
 package queue
 
 import (
-	"candlemark/internal/metrics"
-	"candlemark/internal/queuestats"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 )
 
 // publishFigures publishes the queue's figures for lists, and adds this turn's changes to the metrics of all queues.

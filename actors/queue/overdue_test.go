@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/message"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
 	"candlemark/policies"
 	"candlemark/protocol"
 )

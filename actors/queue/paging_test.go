@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/paging"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 
@@ -225,7 +225,7 @@ func TestMemoryIsBounded(t *testing.T) {
 					bytes += len(x.Items) * len(body)
 				}
 				c.settle(ch1, mail.Ack, 1, uint64(seen))
-				c.feed(&mail.Grant{Channel: ch1, Tag: "x", Messages: m, Bytes: bytes})
+				c.feed(&mail.ReturnWindow{Channel: ch1, Tag: "x", Messages: m, Bytes: bytes})
 				m = 0
 				most = max(most, c.Backlog.Contents())
 			}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 	"candlemark/protocol"
 )

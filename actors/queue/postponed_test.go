@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 	"candlemark/policies/retry"
 )

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 	"candlemark/policies"
 )
 
@@ -139,7 +139,7 @@ func TestPrepareSession_TXN6(t *testing.T) {
 		if r := c.wants(ch1, "a", "s", 0); r == nil || r.Err != nil {
 			t.Fatal(r)
 		}
-		c.feed(&mail.Credit{Channel: ch1, Tag: "a", Credit: 10})
+		c.feed(&mail.SetLinkCredit{Channel: ch1, Tag: "a", Credit: 10})
 		all[*mail.Deliver](c)
 		if err := c.prepares([]uint64{1}, [][]byte{ofSession("s", "").Header}, 1); err != nil {
 			t.Fatal(err)

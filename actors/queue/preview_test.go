@@ -3,7 +3,7 @@ package queue
 import (
 	"testing"
 
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 	"candlemark/policies"
 	"candlemark/policies/changes"
 )

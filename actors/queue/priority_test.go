@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/message"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
 	"candlemark/policies"
 )
 

@@ -1,16 +1,15 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/content"
-	"candlemark/actors/queue/flowcontrol"
-	"candlemark/actors/queue/lease"
+
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/servicebus/ruleaction"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/ruleaction"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 
@@ -28,7 +27,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		before, id := begun(s, e, i), uint64(0)
 		if s.Settings.DuplicateWindow > 0 && !e.Moved {
 			var is, written bool
-			if id, is, written = messages.Duplicate(&s.Set, m, e.Action, now); is {
+			if id, is, written = messages.Duplicate(&s.Messages, m, e.Action, now); is {
 				noteDuplicate(s, &taken, &stored, e, m.Number, written)
 				continue
 			}
@@ -64,7 +63,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		}
 		noteReply(reply, s, e, m.Number, before)
 		if id != 0 {
-			messages.Remember(&s.Set, id, m, now)
+			messages.Remember(&s.Messages, id, m, now)
 		}
 	}
 	holdCredit(s, e, now)
@@ -86,13 +85,13 @@ func begun(s *state, e *mail.Enqueue, i int) uint64 {
 // refuses prepares the queue for a batch. If the batch is to be taken all or none and one message cannot be taken, it
 // refuses the batch and returns true.
 func refuses(s *state, e *mail.Enqueue, now clock.Instant) bool {
-	s.renewedBy(policies.RenewedByPublish, lease.Published, now)
+	s.renewedBy(policies.RenewedByPublish, leasePublished, now)
 	s.ExpireDue(now)
 	s.Counts.Publish += uint64(len(e.Messages))
 	if !e.AllOrNone {
 		return false
 	}
-	refused, why := messages.RefusesAll(&s.Set, e.Messages, e.Action, now)
+	refused, why := messages.RefusesAll(&s.Messages, e.Messages, e.Action, now)
 	if refused {
 		refuseAll(s, e, why)
 	}
@@ -138,7 +137,7 @@ func holdCredit(s *state, e *mail.Enqueue, now clock.Instant) {
 		return
 	}
 	if s.flow == nil {
-		s.flow = &flowcontrol.Control{}
+		s.flow = &FlowControl{}
 	}
 	s.flow.Hold(e, s.Counts.Deliver+s.Counts.DeliverNoAck, now.Floor())
 }

@@ -1,10 +1,8 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
-	"candlemark/actors/queue/lease"
-	"candlemark/actors/queue/purge"
-	"candlemark/internal/clock"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 	"candlemark/policies"
 )
 
@@ -14,16 +12,16 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 		s.out.Send(m.ReplyTo, &mail.PurgeReply{Reply: m.Done(err)})
 		return
 	}
-	s.renewedBy(policies.RenewedByUpdate, lease.Updated, now)
-	purge.All(purgeParts(s), m, now)
+	s.renewedBy(policies.RenewedByUpdate, leaseUpdated, now)
+	purgeAll(purgeParts(s), m, now)
 }
 
 // deleteMessages deletes some of the oldest messages.
 func deleteMessages(s *state, m *mail.DeleteMessages, now clock.Instant) {
-	s.renewedBy(policies.RenewedByUpdate, lease.Updated, now)
-	purge.Oldest(purgeParts(s), m, now)
+	s.renewedBy(policies.RenewedByUpdate, leaseUpdated, now)
+	purgeOldest(purgeParts(s), m, now)
 }
 
-func purgeParts(s *state) purge.Parts {
-	return purge.Parts{Messages: &s.Set, Pending: &s.pending, Out: &s.out.Posts, Limit: int(s.turnLimit)}
+func purgeParts(s *state) purgeSetup {
+	return purgeSetup{Messages: &s.Messages, Pending: &s.pending, Out: &s.out.Posts, Limit: int(s.turnLimit)}
 }

@@ -3,15 +3,15 @@ package queue
 import (
 	"time"
 
-	"candlemark/actors/actorlib"
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/records"
-	"candlemark/internal/budget"
-	"candlemark/internal/clock"
-	"candlemark/internal/metrics"
-	"candlemark/internal/store"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/actorlib"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/store"
+	"candlemark/internal/transport/budget"
 	"candlemark/policies"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -31,9 +31,9 @@ type Config struct {
 	// Newest is not below the highest sequence number that any message of the queue has ever had, even if that message
 	// is gone (ADR 28).
 	Newest uint64
-	// Asleep makes the queue wait for mail.Wake: until then it takes Configure, answers queries and parks all other
+	// Recovering makes the queue wait for mail.Activate: until then it takes Configure, answers queries and parks all other
 	// mail.
-	Asleep bool
+	Recovering bool
 	// Revived marks a restart after a panic: the broker was not down, so nothing has become overdue.
 	Revived bool
 	// Notes pays for the ids of the duplicate detection window and for session states (PRO-21); nil for no limit.
@@ -65,7 +65,7 @@ type Shared struct {
 // queue is the shell.
 type queue struct {
 	*awake       // nil while it is dormant, and before its start
-	dormant      dormant
+	dormant      dormantState
 	begin        *Config // nil after its start
 	cfg          *Shared
 	close        func() []any
@@ -91,7 +91,7 @@ type appendDone struct {
 	err    error
 }
 
-// New returns the actor. It needs a mailbox of package actors/mailbox.
+// New returns the actor. It needs a mailbox of package actors/system/mailbox.
 func New(cfg Config) actor.Actor {
 	return &queue{begin: &cfg, cfg: cfg.Shared, close: cfg.Close, notes: cfg.Notes}
 }
@@ -99,10 +99,10 @@ func New(cfg Config) actor.Actor {
 // Receive handles one mail. Between mails the queue may be dormant.
 func (q *queue) Receive(ctx actor.Context) {
 	if q.awake == nil {
-		q.wake(ctx.Self())
+		q.endDormancy(ctx.Self())
 	}
 	q.receive(ctx)
-	if !q.againPending && q.resting() {
+	if !q.againPending && q.mayBeDormant() {
 		q.rest()
 	}
 }
@@ -119,7 +119,7 @@ func (q *queue) receive(ctx actor.Context) {
 		q.abort(ctx)
 		return
 	case *actor.Stopped:
-		q.state.consumers.Channels(func(h *consumers.Channel) {
+		q.state.consumers.Channels(func(h *consumers.Holder) {
 			if h.Address != nil {
 				actorlib.Unwatch(ctx, h.Address)
 			}
@@ -225,7 +225,7 @@ func (q *queue) post(ctx actor.Context) {
 		s.out.done[i] = nil
 	}
 	s.out.done = s.out.done[:0]
-	s.flow.GiveBack()
+	s.flow.ReleaseCredit()
 }
 
 // arm sets the timer for the earliest deadline, unless it is set for that time or earlier: a timer that fires early is

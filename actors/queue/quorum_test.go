@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/message"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
 	"candlemark/policies"
 )
 

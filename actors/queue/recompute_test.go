@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 )
 
 // TestForwardGivenUp: a message that returns to a queue that no longer forwards goes to a waiting consumer at once.

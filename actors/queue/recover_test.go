@@ -3,10 +3,10 @@ package queue
 import (
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/queuestats"
-	"candlemark/internal/store"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/queuestats"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 
@@ -14,9 +14,9 @@ import (
 const newest = 1 << 40
 
 // recovered returns a queue started with the content of a journal; the bodies are a, b and so on.
-func recovered(t *testing.T, s policies.QueueSettings, asleep bool, messages ...store.Recovered) *core {
+func recovered(t *testing.T, s policies.QueueSettings, recovering bool, messages ...store.Recovered) *core {
 	cfg := testConfig(s)
-	cfg.Queue.Durable, cfg.Asleep = true, asleep
+	cfg.Queue.Durable, cfg.Recovering = true, recovering
 	disk := disk{puts: map[uint64]store.Record{}}
 	for i := range messages {
 		m := &messages[i]
@@ -79,7 +79,7 @@ func TestRecoveredRetroactively_TTL25(t *testing.T) {
 	})
 	t.Run("by a policy that comes into force", func(t *testing.T) {
 		c := recovered(t, settings(dlx), true, old, own)
-		c.feed(&mail.Configure{Settings: settings(dlx, retroactive)}, &mail.Wake{})
+		c.feed(&mail.Configure{Settings: settings(dlx, retroactive)}, &mail.Activate{})
 		c.at(99)
 		c.want("dead", c.seenOff(), "expired b")
 		c.at(100)
@@ -87,8 +87,8 @@ func TestRecoveredRetroactively_TTL25(t *testing.T) {
 	})
 }
 
-// TestAsleep_LEASE4: a queue that is asleep does nothing by itself and keeps mail for later; its lease starts when it wakes.
-func TestAsleep_LEASE4(t *testing.T) {
+// TestRecovering_LEASE4: a queue that is recovering does nothing by itself and keeps mail for later; its lease starts when it wakes.
+func TestRecovering_LEASE4(t *testing.T) {
 	c := recovered(t, settings(dlx, expires(1000)), true, store.Recovered{Time: start - 10, TTL: 5, Deadline: start - 5})
 	c.put("b")
 	c.at(5000)
@@ -97,7 +97,7 @@ func TestAsleep_LEASE4(t *testing.T) {
 	if i := one[*mail.QueueInfo](c); i.Ready != 1 || i.Paged != 1 {
 		t.Errorf("%+v", i)
 	}
-	c.feed(&mail.Wake{})
+	c.feed(&mail.Activate{})
 	c.want("dead", c.seenOff(), "expired a")
 	c.want("ready", c.ready(), "b")
 	c.at(5999)
@@ -109,17 +109,17 @@ func TestAsleep_LEASE4(t *testing.T) {
 	}
 }
 
-// Lists of queues show a policy that changed while the queue was asleep.
-func TestPolicyWhileAsleep(t *testing.T) {
+// Lists of queues show a policy that changed while the queue was recovering.
+func TestPolicyWhileRecovering(t *testing.T) {
 	cfg := testConfig(settings())
-	cfg.Queue.Durable, cfg.Asleep, cfg.Queue.Stats = true, true, new(topology.QueueStats)
+	cfg.Queue.Durable, cfg.Recovering, cfg.Queue.Stats = true, true, new(topology.QueueStats)
 	c := newCoreOf(t, cfg)
 	p, err := policies.Parse("/", "p", false, []byte(`{"pattern":"^q","definition":{"max-length":5}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	effective := policies.NewSet("/").With(p).Effective(policies.KindClassicQueue, "q")
-	c.feed(&mail.Configure{Effective: effective, Settings: policies.SettingsFor(nil, effective)}, &mail.Wake{})
+	c.feed(&mail.Configure{Effective: effective, Settings: policies.SettingsFor(nil, effective)}, &mail.Activate{})
 	cfg.Queue.Stats.Set(&queuestats.Values{queuestats.Running: 1}) // like the shell after a turn
 	if user, _ := cfg.Queue.Stats.Policies(); user != "p" || c.Settings.MaxLength != 5 {
 		t.Errorf("lists show the policy %q, with %+v", user, c.Settings)

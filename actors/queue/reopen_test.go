@@ -11,14 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/actors/actorlib"
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
-	"candlemark/internal/budget"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
-	"candlemark/internal/store/memory"
+	"candlemark/actors/system/actorlib"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
+	"candlemark/internal/storage/store/memory"
+	"candlemark/internal/transport/budget"
 	"candlemark/policies"
 	"candlemark/policies/retry"
 
@@ -41,8 +41,8 @@ func (r *rig) survivors() map[uint64]survivor {
 	all := map[uint64]survivor{}
 	r.look(func(s *state) {
 		out := map[uint32]bool{}
-		s.consumers.Channels(func(h *consumers.Channel) {
-			h.Unacked.Each(func(_ uint64, u consumers.Delivery) bool { out[u.Message] = true; return true })
+		s.consumers.Channels(func(h *consumers.Holder) {
+			h.Unacked.Each(func(_ uint64, u consumers.ChannelDelivery) bool { out[u.Message] = true; return true })
 		})
 		s.DeadLetters.Each(func(h backlog.Handle, why store.Reason) bool {
 			out[h] = out[h] || why == store.Rejected

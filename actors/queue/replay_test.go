@@ -3,7 +3,7 @@ package queue
 import (
 	"maps"
 
-	"candlemark/internal/store"
+	"candlemark/internal/storage/store"
 )
 
 // keptMessage is a message in the journal.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/system/mail"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -140,22 +140,22 @@ func TestTakeoverReturnsAllowance_DEC11(t *testing.T) {
 	c := newQuorum(t, single)
 	c.consume(ch1, "a", 0, limited)
 	c.put("1")
-	c.feed(&mail.Allow{Channel: ch1, Messages: 3})
+	c.feed(&mail.QosAllow{Channel: ch1, Messages: 3})
 	c.want("a", c.delivered("a"), "1")
 	c.offer()
-	all[*mail.Unused](c)
-	c.feed(&mail.Allow{Channel: ch1, Messages: 3})
+	all[*mail.QosUnused](c)
+	c.feed(&mail.QosAllow{Channel: ch1, Messages: 3})
 	c.consume(ch2, "b", 0, priority(int8(1)))
 	returned := 0
-	for _, u := range all[*mail.Unused](c) {
+	for _, u := range all[*mail.QosUnused](c) {
 		returned += u.Messages
 	}
 	if returned != 4 { // including the one left from the first allowance
 		t.Errorf("%d returned", returned)
 	}
 	c.put("2")
-	c.feed(&mail.Allow{Channel: ch1, Messages: 2})
-	if u := one[*mail.Unused](c); u.Messages != 2 {
+	c.feed(&mail.QosAllow{Channel: ch1, Messages: 2})
+	if u := one[*mail.QosUnused](c); u.Messages != 2 {
 		t.Errorf("%+v", u)
 	}
 	c.settle(ch1, mail.Ack, 1, 1)
@@ -190,7 +190,7 @@ func TestOfferSharedByConsumers(t *testing.T) {
 	c.put("1", "2", "3", "4", "5", "6", "7")
 	for _, n := range []int{1, 2, 1, 3} {
 		c.wantOffers(ch1)
-		c.feed(&mail.Allow{Channel: ch1, Messages: n})
+		c.feed(&mail.QosAllow{Channel: ch1, Messages: n})
 	}
 	c.want("high", c.delivered("high"), "1", "2")
 	c.want("a", c.delivered("a"), "3", "5", "7")
@@ -213,7 +213,7 @@ func (c *core) wantOffers(channels ...mail.Address) {
 	c.t.Helper()
 	var offered []string
 	c.posts = slices.DeleteFunc(c.posts, func(p mail.Post) bool {
-		o, offer := p.Mail.(*mail.Offer)
+		o, offer := p.Mail.(*mail.QosOffer)
 		if offer && o.Messages > 0 {
 			offered = append(offered, p.To.GetId())
 		}

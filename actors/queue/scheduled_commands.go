@@ -1,12 +1,11 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
-	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/schedule"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
-	"candlemark/internal/topology/timeheaders"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/topology/timeheaders"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -72,7 +71,7 @@ func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
 
 // changeScheduled reschedules or cancels the messages that a command names.
 func (s *state) changeScheduled(asked mail.Answerable, request mail.Request, c *schedule.Change, seq uint64, id string, now clock.Instant) {
-	s.renewedBy(policies.RenewedByUpdate, lease.Updated, now)
+	s.renewedBy(policies.RenewedByUpdate, leaseUpdated, now)
 	want, found := s.Scheduled.Change(c, &s.Journal, seq, id)
 	if len(want) == 0 {
 		s.answerScheduled(request, c)

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/internal/message"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
 	"candlemark/policies"
 )
 

@@ -1,12 +1,12 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 

@@ -3,11 +3,11 @@ package queue
 import (
 	"fmt"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
-	"candlemark/actors/queue/lease"
-	"candlemark/internal/clock"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 	"candlemark/protocol"
 )
 
@@ -34,7 +34,7 @@ func (s *state) HoldLease(hold bool, now clock.Instant) {
 	if hold {
 		s.lease.Hold()
 	} else {
-		s.lease.Release(now.Ceil(), lease.Left)
+		s.lease.Release(now.Ceil(), leaseLeft)
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/sessions"
-	"candlemark/internal/message"
-	"candlemark/internal/testkit/address"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit/address"
+	"candlemark/internal/routing/message"
 	"candlemark/protocol"
 )
 
@@ -154,7 +154,7 @@ func TestDrain_SESSION2_PagedOut(t *testing.T) {
 	c.disk.late = true
 	c.feed(&mail.Consume{Request: mail.Request{ReplyTo: ch1}, Channel: ch1, Tag: "1", Connection: owner, Facts: true, Stays: true, Credited: true, Session: &mail.SessionRequest{ID: "a"}})
 	one[*mail.ConsumeReply](c)
-	c.feed(&mail.Credit{Channel: ch1, Tag: "1", Credit: 10, Drain: true})
+	c.feed(&mail.SetLinkCredit{Channel: ch1, Tag: "1", Credit: 10, Drain: true})
 	if n := len(all[*mail.CreditTaken](c)); n != 0 {
 		t.Errorf("%d drained with %d messages ready", n, c.Backlog.Ready())
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/clock"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 	"candlemark/policies"
 )
 

@@ -3,23 +3,22 @@ package queue
 import (
 	"unique"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/deliveries"
-	"candlemark/actors/queue/flowcontrol"
+
 	"candlemark/actors/queue/inspect"
-	"candlemark/actors/queue/lease"
+
 	"candlemark/actors/queue/messages"
-	"candlemark/actors/queue/receivers"
-	"candlemark/actors/queue/work"
-	"candlemark/internal/clock"
-	"candlemark/internal/topology"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 )
 
 // state is the core: it imports no actor library, no clock and no disk.
 type state struct {
-	messages.Set
+	messages.Messages
 	queue        *topology.Queue
 	vhost        *topology.VHost
 	self         mail.Address
@@ -30,15 +29,15 @@ type state struct {
 	consumerLeft bool   // in this turn, or while a command was in progress
 	turnLimit    uint16 // limit of messages in one turn: workLimit; tests set others
 	used         int64  // time of the last turn other than a query, wall ms
-	lease        lease.Lease
-	consumers    consumers.Set
+	lease        idleLease
+	consumers    consumers.Consumers
 	deliveries   deliveries.Deliveries
-	receivers    receivers.Receivers
-	pending      work.Pending
-	flow         *flowcontrol.Control // nil until publishers have outrun consumers
-	gets         []*mail.Get          // waiting for a content
-	handled      uint64               // number of the vhost's commands, for the end of the queue (PRO-3)
-	waking       *mail.Wake           // to be answered when nothing is overdue
+	receivers    deliveries.Receivers
+	pending      deliveries.Pending
+	flow         *FlowControl   // nil until publishers have outrun consumers
+	gets         []*mail.Get    // waiting for a content
+	handled      uint64         // number of the vhost's commands, for the end of the queue (PRO-3)
+	waking       *mail.Activate // to be answered when nothing is overdue
 	farewell     farewell
 	preview      *inspect.Preview // nil if none is in progress
 	out          outcome
@@ -62,9 +61,9 @@ type outcome struct {
 }
 
 func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
-	resume(s, &dormant{queue: cfg.Queue, settings: unique.Make(cfg.Settings), effective: matchedBy(cfg.Effective)}, cfg.Shared, self)
+	fromDormant(s, &dormantState{queue: cfg.Queue, settings: unique.Make(cfg.Settings), effective: matchedBy(cfg.Effective)}, cfg.Shared, self)
 	if s.queue.Ending == "" {
-		s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Started)
+		s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), leaseStarted)
 	}
 	if s.Settings.HasForward {
 		s.lease.Hold()
@@ -77,8 +76,8 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	if x := s.Scheduled; x != nil && !cfg.Revived {
 		x.Overdue = now.Floor()
 	}
-	if cfg.Asleep {
-		s.phase.becomeAsleep()
+	if cfg.Recovering {
+		s.phase.becomeRecovering()
 	}
 }
 
@@ -96,8 +95,8 @@ func (s *state) act(received any, now clock.Instant) {
 		if s.phase == ending && s.farewell.handle(s, received, now) {
 			return
 		}
-	case asleep:
-		s.handleAsleep(received, now)
+	case recovering:
+		s.handleRecovering(received, now)
 		return
 	case closing, retiring:
 		if s.park(received) {
@@ -115,9 +114,9 @@ func (s *state) act(received any, now clock.Instant) {
 		s.enqueue(m, now)
 	case *mail.Settle:
 		s.deliveries.Settle(m, now)
-	case *mail.Grant:
+	case *mail.ReturnWindow:
 		s.consumers.Grant(m)
-	case *mail.Credit, *mail.Reclaim, *mail.Allow, *mail.Limit, *mail.Resize, *mail.UnreadRoom:
+	case *mail.SetLinkCredit, *mail.QosReclaim, *mail.QosAllow, *mail.QosLimited, *mail.SetPrefetch, *mail.UnreadRoom:
 		s.consumers.Adjust(m)
 	case timerFired:
 		s.dueNow = true
@@ -168,7 +167,7 @@ func (s *state) control(received any, now clock.Instant) {
 	case *mail.DescribeQueue:
 		s.describe(m)
 	case *mail.Peek:
-		s.renewedBy(policies.RenewedByPeek, lease.Peeked, now)
+		s.renewedBy(policies.RenewedByPeek, leasePeeked, now)
 		s.startQuery(m, s.view().Peek(s.receivers.OfLink(m)), now)
 	case *mail.ListUnacked:
 		s.startQuery(m, s.view().ListUnacked(m), now)
@@ -177,7 +176,7 @@ func (s *state) control(received any, now clock.Instant) {
 	case *mail.SettleLocked:
 		s.deliveries.SettleLocked(m, now)
 	case *mail.ReturnDelivery:
-		s.deliveries.Return(m, now)
+		s.deliveries.RequeueOnRequest(m, now)
 	case *mail.Claim:
 		claim(s, m, now)
 	case *mail.UseSession:
@@ -219,12 +218,12 @@ func (s *state) configure(m *mail.Configure, now clock.Instant) {
 	s.dueNow = true
 }
 
-// applySettings replaces the settings, also of a queue that is asleep, and returns the previous ones.
+// applySettings replaces the settings, also of a queue that is recovering, and returns the previous ones.
 func applySettings(s *state, m *mail.Configure, now clock.Instant) (before policies.QueueSettings) {
 	before = s.Settings
 	s.effective, s.Settings = matchedBy(m.Effective), m.Settings
 	publishPolicies(s)
-	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Changed)
+	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), leaseChanged)
 	s.forwardToChanged(&before, now)
 	return before
 }
@@ -241,7 +240,7 @@ func (s *state) forwardToChanged(before *policies.QueueSettings, now clock.Insta
 	case is && !was:
 		s.lease.Hold()
 	case was && !is:
-		s.lease.Release(now.Ceil(), lease.Changed)
+		s.lease.Release(now.Ceil(), leaseChanged)
 	}
 	s.consumers.Pause(is)
 }

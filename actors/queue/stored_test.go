@@ -3,8 +3,8 @@ package queue
 import (
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 

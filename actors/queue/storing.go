@@ -3,8 +3,8 @@ package queue
 import (
 	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/records"
-	"candlemark/internal/store"
-	"candlemark/internal/topology"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/store"
 
 	"github.com/asynkron/protoactor-go/actor"
 )

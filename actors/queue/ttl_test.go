@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
 )
 
 // TestDeadline_TTL9_TTL10: the deadline is the enqueue time plus the lower of the queue's and the message's TTL, rounded up

@@ -1,11 +1,11 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
-	"candlemark/actors/queue/lease"
+
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/clock"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 	"candlemark/policies"
 )
 
@@ -28,7 +28,7 @@ func (s *state) handle(received any, now clock.Instant) {
 // once.
 func (s *state) endTurn(now clock.Instant) (more bool) {
 	switch {
-	case s.phase == asleep:
+	case s.phase == recovering:
 	case s.pending.Work() != nil:
 		more = true
 		s.DeadLetters.Flush(now, s.Dates, int(s.turnLimit))
@@ -61,7 +61,7 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 		more = s.releaseDue(now) || more
 		more = s.ExpireDue(now) || more
 		more = s.AdvanceDeferred(now) || more
-		more = messages.ForgetDuplicates(&s.Set, now) || more
+		more = messages.ForgetDuplicates(&s.Messages, now) || more
 	}
 	more = s.Enforce(now) || more
 	if due {
@@ -79,7 +79,7 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	s.consumerLeft = false
 	if due {
 		if s.waking != nil && !more {
-			s.out.Send(s.waking.ReplyTo, &mail.WakeReply{Reply: s.waking.Done(nil)})
+			s.out.Send(s.waking.ReplyTo, &mail.ActivateReply{Reply: s.waking.Done(nil)})
 			s.waking = nil
 		}
 		s.endLease(now)
@@ -139,9 +139,9 @@ func (s *state) endLease(now clock.Instant) {
 	}
 	pending := s.Scheduled.Len() > 0
 	if s.Settings.ExpiresIfEmpty && (s.Backlog.Len() > 0 || pending) || s.Settings.RenewedBy.Has(policies.RenewedByScheduled) && pending {
-		by := lease.Scheduled
+		by := leaseScheduled
 		if s.Backlog.Len() > 0 {
-			by = lease.NotEmpty
+			by = leaseNotEmpty
 		}
 		s.lease.Renew(now.Ceil(), by)
 		return
@@ -150,7 +150,7 @@ func (s *state) endLease(now clock.Instant) {
 }
 
 // renewedBy renews the lease for a use that counts only if expires-renewed-by names it (LEASE-4).
-func (s *state) renewedBy(use policies.Renewals, by lease.Use, now clock.Instant) {
+func (s *state) renewedBy(use policies.Renewals, by leaseUse, now clock.Instant) {
 	if s.Settings.RenewedBy.Has(use) {
 		s.lease.Renew(now.Ceil(), by)
 	}

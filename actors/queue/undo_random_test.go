@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 	"candlemark/protocol"
 )

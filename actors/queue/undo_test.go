@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 
@@ -50,7 +50,7 @@ func TestUndo_TTL25(t *testing.T) {
 		"none at all": {[]func(*policies.QueueSettings){dlx, retroactive}, []string{"ready never", "own 3000", "unacked never", "deferred never", "later never"}},
 		"strict":      {append(slices.Clone(before), strict), []string{"ready 5000", "own 3000", "unacked 5000", "deferred 5000", "later 1100"}},
 	} {
-		for _, how := range []string{"no restart", "restart", "restart, asleep", "paged out"} {
+		for _, how := range []string{"no restart", "restart", "restart, recovering", "paged out"} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				c := durableCore(t, before...)
 				c.publish(persistentMsg("ready", -1), persistentMsg("own", 3000), persistentMsg("unacked", -1), persistentMsg("deferred", -1))
@@ -71,16 +71,16 @@ func TestUndo_TTL25(t *testing.T) {
 				case "restart":
 					c = c.restarted(0, shorter...)
 					c.want("restarted", c.deadlines(), "ready 1000", "own 1000", "unacked 1000", "deferred 1000", "later 1100")
-				case "restart, asleep":
+				case "restart, recovering":
 					cfg := testConfig(settings(shorter...))
-					cfg.Queue.Durable, cfg.Recovered, cfg.Newest, cfg.Asleep = true, c.disk.survivors(), c.Seq, true
+					cfg.Queue.Durable, cfg.Recovered, cfg.Newest, cfg.Recovering = true, c.disk.survivors(), c.Seq, true
 					next := &core{t: t, now: c.now, disk: c.disk, number: c.number}
 					next.init(&cfg, queuePID, next.now)
 					c = next
 				}
 				c.at(999)
-				if c.become(back.change...); how == "restart, asleep" {
-					c.feed(&mail.Wake{})
+				if c.become(back.change...); how == "restart, recovering" {
+					c.feed(&mail.Activate{})
 				}
 				c.want("taken back", c.deadlines(), back.want...)
 				c.want("expired", c.seenOff())

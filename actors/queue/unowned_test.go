@@ -3,8 +3,8 @@ package queue
 import (
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/system/mail"
 	"candlemark/policies"
 )
 
@@ -176,7 +176,7 @@ func TestLeaveMany_LOCK10(t *testing.T) {
 		c.feed(&mail.ChannelGone{Channel: ch1})
 	}
 	n := 0
-	c.consumers.Channels(func(h *consumers.Channel) { n += h.Unacked.Len() })
+	c.consumers.Channels(func(h *consumers.Holder) { n += h.Unacked.Len() })
 	if c.openChannels() != 1 || n != 200 {
 		t.Errorf("%d channels, %d deliveries", c.openChannels(), n)
 	}

@@ -3,8 +3,7 @@ package queue
 import (
 	"time"
 
-	"candlemark/actors/queue/lease"
-	"candlemark/internal/clock"
+	"candlemark/internal/measure/clock"
 )
 
 // The core uses the broker's time only. Times in records are in wall-clock time; the clock may have been set since the
@@ -25,7 +24,7 @@ func (q *queue) now() clock.Instant {
 // after a restart (LEASE-4), and timeouts of deliveries are extended. Deadlines of messages are not: they are
 // overdue, as after a restart (TTL-26).
 func (s *state) machineSlept(d time.Duration, now clock.Instant) {
-	s.lease.Renew(now.Ceil(), lease.Awoken)
+	s.lease.Renew(now.Ceil(), leaseAwoken)
 	ms := int64(d+time.Millisecond-1) / int64(time.Millisecond)
 	s.deliveries.Timeouts.Postpone(ms)
 	s.Sessions.Postpone(ms)

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/clock"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 )
 
 // TestSleep_TTL35: after a suspend of the machine, messages past their deadlines expire, leases start again, and unacknowledged

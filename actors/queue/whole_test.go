@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/message"
-	"candlemark/internal/servicebus/filter"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/filter"
+	"candlemark/internal/routing/message"
 	"candlemark/policies"
 	"candlemark/protocol"
 )

@@ -1,9 +1,9 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/inspect"
-	"candlemark/internal/clock"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 )
 
 // workLimit is the limit of messages that a command handles, and of messages delivered, in one turn. The rest follows

@@ -7,13 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/deadletters"
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/messages"
-	"candlemark/actors/queue/work"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 
@@ -48,7 +48,7 @@ func (c *core) held() *core {
 			for _, x := range d.Items {
 				bytes += len(x.Message.Body)
 			}
-			c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: len(d.Items), Bytes: bytes})
+			c.feed(&mail.ReturnWindow{Channel: ch1, Tag: "a", Messages: len(d.Items), Bytes: bytes})
 		}
 	}
 	all[*mail.Deliver](c)
@@ -347,7 +347,7 @@ func TestWorkFails(t *testing.T) {
 	bubble(t, settings(), nil, func(r *rig) {
 		request := mail.Request{ReplyTo: r.channel.pid}
 		r.look(func(s *state) {
-			s.pending.Start(&work.Work{Step: func(clock.Instant) bool { return false }, End: func(clock.Instant) {}, Asked: &mail.Purge{Request: request}}, 0)
+			s.pending.Start(&deliveries.LongCommand{Step: func(clock.Instant) bool { return false }, End: func(clock.Instant) {}, Asked: &mail.Purge{Request: request}}, 0)
 		})
 		r.send(&mail.Get{Request: request, Channel: r.channel.pid})
 		_ = r.system.Root.StopFuture(r.queue).Wait()

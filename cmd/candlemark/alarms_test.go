@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/config"
-	"candlemark/internal/httpapi"
-	"candlemark/internal/store/memory"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/httpapi"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/supervision"
 	"candlemark/supervision/resources"
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"candlemark/internal/config"
+	"candlemark/internal/admin/config"
 
 	"github.com/rs/zerolog"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/config"
+	"candlemark/internal/admin/config"
 
 	"github.com/rs/zerolog"
 )

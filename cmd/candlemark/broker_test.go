@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/definitions"
+	"candlemark/internal/storage/definitions"
 
 	"github.com/rs/zerolog"
 )

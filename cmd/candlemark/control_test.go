@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/budget"
-	"candlemark/internal/events"
-	"candlemark/internal/httpapi"
-	"candlemark/internal/management"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/httpapi"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/events"
+	"candlemark/internal/transport/budget"
 	"candlemark/policies"
+	"candlemark/policies/changes"
 
 	"github.com/rs/zerolog"
 )
@@ -22,10 +23,15 @@ import (
 // fake is a broker that supports only policies, in the virtual hosts / and dev.
 type fake struct {
 	management.Broker
-	sets map[string]*policies.Set
+	sets map[string]*policies.Policies
 }
 
 func (f *fake) Unread() *budget.Unread { return nil }
+
+// PreviewPolicy finds no objects: a change of a policy has no effects to warn of.
+func (f *fake) PreviewPolicy(context.Context, *policies.Policy, bool) (*changes.Preview, bool, error) {
+	return &changes.Preview{}, true, nil
+}
 
 func (f *fake) NodeName() string { return "candlemark@localhost" }
 
@@ -59,7 +65,7 @@ func (f *fake) VHosts(context.Context) ([]string, error) { return []string{"/", 
 
 // serveFake starts the HTTP API over a fake broker and returns its address.
 func serveFake(t *testing.T) string {
-	f := &fake{sets: map[string]*policies.Set{"/": policies.NewSet("/"), "dev": policies.NewSet("dev")}}
+	f := &fake{sets: map[string]*policies.Policies{"/": policies.NewSet("/"), "dev": policies.NewSet("dev")}}
 	s := httptest.NewServer(httpapi.NewHandler(f, auth.NewGuest(), zerolog.Nop()))
 	t.Cleanup(s.Close)
 	return s.URL

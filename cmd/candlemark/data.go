@@ -11,11 +11,11 @@ import (
 	"syscall"
 	"time"
 
-	"candlemark/internal/backup"
-	"candlemark/internal/definitions"
-	"candlemark/internal/store/segment"
-	"candlemark/internal/store/segment/recovery"
-	"candlemark/internal/store/vfs"
+	"candlemark/internal/admin/backup"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store/segment"
+	"candlemark/internal/storage/store/segment/recovery"
+	"candlemark/internal/storage/store/vfs"
 	"candlemark/supervision"
 
 	"github.com/rs/zerolog"

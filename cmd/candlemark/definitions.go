@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/config"
-	"candlemark/internal/events"
-	"candlemark/internal/httpapi/transfer"
-	"candlemark/internal/httpapi/transfer/document"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/httpapi/definitionfile"
+	"candlemark/internal/admin/httpapi/definitionfile/document"
+	"candlemark/internal/measure/events"
 
 	"github.com/rs/zerolog"
 )
@@ -29,13 +29,13 @@ func (b *broker) loadDefinitions(cfg config.Config, log zerolog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("load-definitions: %w", err)
 	}
-	plan, err := transfer.Judge(ctx, b.node, b.users, text, "")
+	plan, err := definitionfile.Judge(ctx, b.node, b.users, text, "")
 	if err == nil {
-		err = transfer.Failure(plan)
+		err = definitionfile.Failure(plan)
 	}
 	if err == nil {
-		if err = transfer.Carry(ctx, b.node, b.users, auth.User{}, plan); err == nil {
-			err = transfer.Failure(plan)
+		if err = definitionfile.Carry(ctx, b.node, b.users, auth.User{}, plan); err == nil {
+			err = definitionfile.Failure(plan)
 		}
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/commandline"
+	"candlemark/internal/admin/commandline"
 
 	"github.com/rs/zerolog"
 )

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"candlemark/internal/config"
-	"candlemark/internal/flaghelp"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/flaghelp"
 
 	"github.com/rs/zerolog"
 )

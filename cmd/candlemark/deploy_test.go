@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/config"
+	"candlemark/internal/admin/config"
 )
 
 const deployFolder = "../../docs/deploy"

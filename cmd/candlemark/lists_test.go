@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/commandline"
-	"candlemark/internal/httpapi"
-	"candlemark/internal/store/memory"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/commandline"
+	"candlemark/internal/admin/httpapi"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"

@@ -13,8 +13,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"candlemark/internal/config"
-	"candlemark/internal/redact"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/text/redact"
 
 	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unicode"
 
-	"candlemark/internal/config"
+	"candlemark/internal/admin/config"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

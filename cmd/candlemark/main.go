@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"candlemark/cmd/candlemark/offline"
-	"candlemark/internal/auth"
-	"candlemark/internal/commandline"
-	"candlemark/internal/commandline/rabbitmqadmin"
-	"candlemark/internal/config"
-	"candlemark/internal/flaghelp"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/commandline"
+	"candlemark/internal/admin/commandline/rabbitmqadmin"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/flaghelp"
 
 	"github.com/rs/zerolog"
 )

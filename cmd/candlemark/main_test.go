@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"candlemark/internal/testkit/sandbox"
+	"candlemark/integration/testkit/sandbox"
 )
 
 func TestMain(m *testing.M) { os.Exit(sandbox.Of(m).Run()) }

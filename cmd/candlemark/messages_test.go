@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/commandline"
+	"candlemark/internal/admin/commandline"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

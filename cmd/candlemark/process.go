@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"candlemark/internal/config"
-	"candlemark/internal/management"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/management"
 
 	"github.com/rs/zerolog"
 )

@@ -3,7 +3,7 @@ package main
 import (
 	"sync"
 
-	"candlemark/internal/management"
+	"candlemark/internal/admin/management"
 )
 
 // The bounds of recentLines.

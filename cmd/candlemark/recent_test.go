@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/config"
+	"candlemark/internal/admin/config"
 )
 
 // The most recent lines of the log are kept, bounded in number and in bytes.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"syscall"
 
-	"candlemark/internal/config"
+	"candlemark/internal/admin/config"
 
 	"github.com/rs/zerolog"
 )

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"candlemark/internal/definitions"
+	"candlemark/internal/storage/definitions"
 )
 
 // remedied adds to an error of a start what to do about it; setting and address belong to the listener that failed, if

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/definitions"
+	"candlemark/internal/storage/definitions"
 )
 
 // Errors of a start say what to do.

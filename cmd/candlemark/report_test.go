@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/config"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/admin/config"
 
 	"github.com/rs/zerolog"
 )

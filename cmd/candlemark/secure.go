@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"slices"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/certificate"
-	"candlemark/internal/config"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/access/certificate"
+	"candlemark/internal/admin/config"
 
 	"github.com/rs/zerolog"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/config"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/admin/config"
 
 	"github.com/rs/zerolog"
 )

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"syscall"
 
-	"candlemark/internal/config"
-	"candlemark/internal/flaghelp"
-	"candlemark/internal/systemd"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/flaghelp"
+	"candlemark/internal/admin/systemd"
 
 	"github.com/rs/zerolog"
 )

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/config"
-	"candlemark/internal/events"
-	"candlemark/internal/httpapi"
-	entities "candlemark/internal/servicebus/admin"
-	"candlemark/internal/servicebus/configfile"
-	"candlemark/internal/servicebus/sas"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/access/sas"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/configfile"
+	entities "candlemark/internal/admin/entityadmin"
+	"candlemark/internal/admin/httpapi"
+	"candlemark/internal/measure/events"
 
 	"github.com/rs/zerolog"
 )

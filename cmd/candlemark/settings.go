@@ -7,9 +7,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"candlemark/internal/commandline"
-	"candlemark/internal/config"
-	"candlemark/internal/flaghelp"
+	"candlemark/internal/admin/commandline"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/flaghelp"
 
 	"github.com/rs/zerolog"
 )

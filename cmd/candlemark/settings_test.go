@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/config"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/config"
 
 	"github.com/rs/zerolog"
 )

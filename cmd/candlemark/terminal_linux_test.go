@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"candlemark/internal/config"
+	"candlemark/internal/admin/config"
 
 	"golang.org/x/sys/unix"
 )

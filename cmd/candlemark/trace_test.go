@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"candlemark/internal/commandline"
-	"candlemark/internal/httpapi/client"
+	"candlemark/internal/admin/commandline"
+	"candlemark/internal/admin/httpapi/client"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/budget"
-	"candlemark/internal/commandline"
-	"candlemark/internal/events"
-	"candlemark/internal/httpapi"
-	"candlemark/internal/management"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/commandline"
+	"candlemark/internal/admin/httpapi"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/events"
+	"candlemark/internal/transport/budget"
 
 	"github.com/rs/zerolog"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 	"candlemark/supervision"
 
 	"github.com/Azure/go-amqp"

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 	"candlemark/protocol/amqp10"
 	"candlemark/supervision"
 

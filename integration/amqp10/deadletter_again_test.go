@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 	"candlemark/protocol/amqp10"
 
 	"github.com/Azure/go-amqp"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 
 	"github.com/Azure/go-amqp"
 )

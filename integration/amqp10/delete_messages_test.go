@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 )
 
 // deletes asks a node to delete messages, and returns the code and their number.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/httpapi"
-	"candlemark/internal/management"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/admin/httpapi"
+	"candlemark/internal/admin/management"
 
 	"github.com/Azure/go-amqp"
 	"github.com/rs/zerolog"

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/config"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/admin/config"
 	"candlemark/protocol/amqp10"
 	"candlemark/supervision"
 	"candlemark/supervision/resources"

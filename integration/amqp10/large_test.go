@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/parameters"
+	"candlemark/integration/testkit"
 	status "candlemark/internal/servicebus/entity"
-	"candlemark/internal/testkit"
+	"candlemark/internal/storage/parameters"
 	"candlemark/protocol/amqp10"
 	"candlemark/supervision"
 )

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/dialect/servicebus"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/servicebus/dialect/servicebus"
 
 	"github.com/Azure/go-amqp"
 	amqp091 "github.com/rabbitmq/amqp091-go"

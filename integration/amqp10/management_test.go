@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
-	"candlemark/internal/testkit/users"
+	"candlemark/integration/testkit"
+	"candlemark/integration/testkit/users"
+	"candlemark/internal/access/auth"
 	"candlemark/supervision"
 
 	"github.com/Azure/go-amqp"

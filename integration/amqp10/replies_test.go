@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 
 	"github.com/Azure/go-amqp"
 	amqp091 "github.com/rabbitmq/amqp091-go"

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 
 	"github.com/Azure/go-amqp"
 	amqp091 "github.com/rabbitmq/amqp091-go"

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
 
 	"github.com/Azure/go-amqp"
 	amqp091 "github.com/rabbitmq/amqp091-go"

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 
 	"github.com/Azure/go-amqp"
 )

@@ -7,10 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/dialect/servicebus"
-	"candlemark/internal/parameters"
+	"candlemark/integration/testkit"
+	"candlemark/internal/servicebus/dialect/servicebus"
 	status "candlemark/internal/servicebus/entity"
-	"candlemark/internal/testkit"
+	"candlemark/internal/storage/parameters"
 
 	"github.com/Azure/go-amqp"
 	amqp091 "github.com/rabbitmq/amqp091-go"

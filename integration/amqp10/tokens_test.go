@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/servicebus/sas"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/access/sas"
 
 	"github.com/Azure/go-amqp"
 )

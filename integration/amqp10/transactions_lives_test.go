@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/testkit"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit"
 	"candlemark/protocol/amqp10"
 	"candlemark/supervision"
 

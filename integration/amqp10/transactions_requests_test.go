@@ -3,7 +3,7 @@ package amqp10
 import (
 	"testing"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 	"candlemark/protocol/amqp10"
 )
 

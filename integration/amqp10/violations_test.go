@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 	"candlemark/protocol/amqp10"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/dialect/servicebus"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/servicebus/dialect/servicebus"
 
 	"github.com/Azure/go-amqp"
 )

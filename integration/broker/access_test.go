@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
-	"candlemark/internal/testkit/users"
+	"candlemark/integration/testkit"
+	"candlemark/integration/testkit/users"
+	"candlemark/internal/access/auth"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"

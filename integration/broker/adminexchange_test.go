@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/definitions"
-	"candlemark/internal/testkit"
-	"candlemark/internal/topology"
+	"candlemark/integration/testkit"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/definitions"
 	"candlemark/protocol"
 
 	amqp "github.com/rabbitmq/amqp091-go"

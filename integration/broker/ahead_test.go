@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/management"
-	"candlemark/internal/testkit"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit"
+	"candlemark/internal/admin/management"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

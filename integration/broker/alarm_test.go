@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/config"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/admin/config"
 	"candlemark/supervision"
 	"candlemark/supervision/resources"
 

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
 	"candlemark/supervision"
 
 	"github.com/asynkron/protoactor-go/actor"

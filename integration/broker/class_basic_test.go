@@ -3,7 +3,7 @@ package broker
 import (
 	"testing"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 	"candlemark/protocol"
 )
 

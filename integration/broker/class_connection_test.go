@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
 	"candlemark/protocol"
 )
 

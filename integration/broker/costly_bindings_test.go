@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/testkit"
-	"candlemark/internal/testkit/rules"
+	"candlemark/integration/testkit"
+	"candlemark/integration/testkit/rules"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

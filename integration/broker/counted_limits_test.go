@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/management"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/admin/management"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

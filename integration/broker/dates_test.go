@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/httpapi/servicebus"
-	"candlemark/internal/servicebus/sas"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/sas"
+	"candlemark/internal/admin/httpapi/servicebus"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/rs/zerolog"

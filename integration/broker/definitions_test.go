@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
 	"candlemark/supervision"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -279,7 +279,7 @@ func TestDefinitions_Bodies(t *testing.T) {
 
 // The dry run of an import of a deployment's definitions predicts its result: the broker refuses nothing else.
 func TestDefinitions_Deployments(t *testing.T) {
-	files, err := filepath.Glob("../../internal/httpapi/transfer/document/testdata/*.json")
+	files, err := filepath.Glob("../../internal/admin/httpapi/definitionfile/document/testdata/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}

@@ -1,7 +1,7 @@
-// Package broker tests whole brokers in virtual time. It holds only tests, which start a broker with internal/testkit,
+// Package broker tests whole brokers in virtual time. It holds only tests, which start a broker with integration/testkit,
 // drive it with a client, frames or HTTP requests, and check the state of clients, queues and the journal.
 //
-// Owns: nothing but the tests. Helpers for several packages are in internal/testkit. A test of one actor or of a pure
+// Owns: nothing but the tests. Helpers for several packages are in integration/testkit. A test of one actor or of a pure
 // core is beside that.
 //
 // Files are named after subjects: ttl, delayed and scheduled messages, lease (Queue TTL), deadletter and farewell,

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"

@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/definitions"
-	"candlemark/internal/management"
-	"candlemark/internal/store/memory"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/protocol"
 	"candlemark/supervision"
 

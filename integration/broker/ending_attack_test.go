@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -18,7 +18,7 @@ import (
 func TestEndingSurvivesPanics_LEASE14(t *testing.T) {
 	for what, kind := range map[string]supervision.Kind{
 		"*mail.QueueEnding": supervision.KindQueue, "*mail.DeadLetterReply": supervision.KindQueue, "queue.timerFired": supervision.KindQueue,
-		"queue.appendDone": supervision.KindQueue, "*mail.QueueForgotten": supervision.KindQueue, "*mail.Wake": supervision.KindQueue,
+		"queue.appendDone": supervision.KindQueue, "*mail.QueueForgotten": supervision.KindQueue, "*mail.Activate": supervision.KindQueue,
 		"*mail.QueueRetiring": supervision.KindVHost, "*mail.QueueHeldUp": supervision.KindVHost, "*vhost.stored": supervision.KindVHost,
 		"*mail.DeadLetter": supervision.KindDeadLetter, "*mail.EnqueueReply": supervision.KindDeadLetter,
 	} {
@@ -33,7 +33,7 @@ func TestEndingSurvivesPanics_LEASE14(t *testing.T) {
 				stores(b, ch, "", "q", persistent("1", ""), persistent("2", ""), persistent("3", ""))
 				f.arm(kind, what)
 				b.Advance(2500 * time.Millisecond)
-				if what == "*mail.Wake" {
+				if what == "*mail.Activate" {
 					b.Crash(0)
 				} else {
 					b.Restart(0)

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/management"
-	"candlemark/internal/queuestats"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/queuestats"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/actors/queue/flowcontrol"
-	"candlemark/internal/testkit"
+	queueactor "candlemark/actors/queue"
+	"candlemark/integration/testkit"
 	"candlemark/protocol"
 )
 
@@ -85,9 +85,9 @@ func TestFlow_SlowConsumer(t *testing.T) {
 					}
 				}
 				took := time.Since(began)
-				most := 2 * flowcontrol.MaxDelay * time.Millisecond
+				most := 2 * queueactor.MaxFlowDelay * time.Millisecond
 				if ack {
-					most = (flooded/atOnce + 2) * flowcontrol.MaxDelay * time.Millisecond
+					most = (flooded/atOnce + 2) * queueactor.MaxFlowDelay * time.Millisecond
 				}
 				if synctest.Wait(); took > most {
 					b.Errorf("the publisher was held up for %s", took)

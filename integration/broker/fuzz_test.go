@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/definitions"
-	"candlemark/internal/httpapi"
-	"candlemark/internal/store/memory"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/httpapi"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/supervision"
 
 	"github.com/rs/zerolog"

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/management"
-	"candlemark/internal/metrics"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/metrics"
 	"candlemark/protocol"
 	"candlemark/supervision"
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

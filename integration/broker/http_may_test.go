@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/testkit"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/httpapi"
-	"candlemark/internal/management"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/httpapi"
+	"candlemark/internal/admin/management"
 
 	"github.com/rs/zerolog"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 )
 
 // change is a request with its status and body.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/routing/topology"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

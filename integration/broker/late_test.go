@@ -4,11 +4,11 @@ import (
 	"testing"
 	"testing/synctest"
 
-	content "candlemark/internal/message"
+	content "candlemark/internal/routing/message"
 
-	"candlemark/actors/actorlib"
-	"candlemark/actors/mail"
-	"candlemark/internal/testkit"
+	"candlemark/actors/system/actorlib"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit"
 	"candlemark/supervision"
 )
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
-	"candlemark/internal/testkit/users"
+	"candlemark/integration/testkit"
+	"candlemark/integration/testkit/users"
+	"candlemark/internal/access/auth"
 	"candlemark/protocol"
 	"candlemark/supervision"
 

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/auth"
-	"candlemark/internal/management"
-	"candlemark/internal/metrics"
-	"candlemark/internal/testkit"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/metrics"
 	"candlemark/supervision"
 
 	"github.com/asynkron/protoactor-go/actor"

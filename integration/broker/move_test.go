@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/management"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/clock"
-	journals "candlemark/internal/store"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/measure/clock"
+	journals "candlemark/internal/storage/store"
 	"candlemark/supervision"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/httpapi"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/rs/zerolog"
@@ -24,7 +24,7 @@ type asked struct {
 	every time.Duration
 }
 
-// openPages are the requests that web pages make while they are open (internal/httpapi/ui/static/pages).
+// openPages are the requests that web pages make while they are open (internal/admin/httpapi/ui/static/pages).
 var openPages = map[string][]asked{
 	"now": {
 		{"/api/overview?msg_rates_age=600&msg_rates_incr=5", 5 * time.Second},

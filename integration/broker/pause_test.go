@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/store/memory"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/store/memory"
-	"candlemark/internal/testkit"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/policies"
 	"candlemark/supervision"
 
@@ -24,7 +24,7 @@ import (
 type faults struct {
 	mu    sync.Mutex
 	armed []string
-	// poison, unless empty, is part of the names of actors that panic on every *mail.Wake.
+	// poison, unless empty, is part of the names of actors that panic on every *mail.Activate.
 	poison string
 }
 
@@ -38,7 +38,7 @@ func (f *faults) arm(kind supervision.Kind, what string) {
 func (f *faults) check(who *actor.PID, what any) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, wakes := what.(*mail.Wake); wakes && f.poison != "" && strings.Contains(who.Id, f.poison) {
+	if _, wakes := what.(*mail.Activate); wakes && f.poison != "" && strings.Contains(who.Id, f.poison) {
 		return true
 	}
 	if len(f.armed) == 0 || f.armed[0] != fmt.Sprintf("%s %T", supervision.KindOf(who), what) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/store/memory"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"

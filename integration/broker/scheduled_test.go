@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/testkit"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/httpapi"
-	"candlemark/internal/httpapi/site"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/httpapi"
+	"candlemark/internal/admin/httpapi/site"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/rs/zerolog"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

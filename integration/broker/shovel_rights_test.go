@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/httpapi/transfer"
-	"candlemark/internal/parameters"
-	"candlemark/internal/testkit"
-	"candlemark/internal/topology"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/httpapi/definitionfile"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/parameters"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -297,9 +297,9 @@ func TestShovelsAreSetBy_ACC1(t *testing.T) {
 			t.Fatalf("%d %s", got.Code, got.Body)
 		}
 		setters("import", other, other)
-		plan, err := transfer.Judge(context.Background(), b.Node, b.Users, []byte(all), "")
+		plan, err := definitionfile.Judge(context.Background(), b.Node, b.Users, []byte(all), "")
 		if err == nil {
-			err = transfer.Carry(context.Background(), b.Node, b.Users, auth.User{}, plan)
+			err = definitionfile.Carry(context.Background(), b.Node, b.Users, auth.User{}, plan)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -14,12 +14,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/definitions"
-	"candlemark/internal/management"
-	"candlemark/internal/parameters"
-	"candlemark/internal/store/memory"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/parameters"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/supervision"
 
 	"github.com/asynkron/protoactor-go/actor"

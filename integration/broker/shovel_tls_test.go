@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/parameters"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/storage/parameters"
 	"candlemark/supervision"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/clock"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/measure/clock"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"

@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/store/memory"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/actors/mail"
-	journals "candlemark/internal/store"
-	"candlemark/internal/store/memory"
+	"candlemark/actors/system/mail"
+	journals "candlemark/internal/storage/store"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/supervision"
 
 	"github.com/asynkron/protoactor-go/actor"

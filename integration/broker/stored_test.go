@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
 	"candlemark/policies"
 )
 

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/definitions"
-	journals "candlemark/internal/store"
-	"candlemark/internal/store/memory"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/storage/definitions"
+	journals "candlemark/internal/storage/store"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/supervision"
 
 	"github.com/rs/zerolog"

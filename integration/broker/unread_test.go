@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/config"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/config"
 	"candlemark/protocol"
 	"candlemark/supervision"
 	"candlemark/supervision/resources"

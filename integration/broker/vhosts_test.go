@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/auth"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"

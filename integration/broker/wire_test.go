@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 	"candlemark/protocol"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/store/memory"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/protocol"
 	"candlemark/supervision"
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/testkit"
+	"candlemark/integration/testkit"
 
 	"github.com/cockroachdb/datadriven"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/testkit"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit"
 	"candlemark/policies"
 
 	amqp "github.com/rabbitmq/amqp091-go"

@@ -1,6 +1,6 @@
 // Package tidy owns the repository rules that a machine can check. It holds tests only:
 //
-//   - rooms_test.go: which package may import which, and who may know the actor library
+//   - imports_test.go: which package may import which, and who may know the actor library
 //   - layout_test.go: the top-level folders, package names, one doc.go per package, decision records
 //   - size_test.go: the length of files and functions
 //   - words_test.go: doc comments, words of comments and documents, leftover notes

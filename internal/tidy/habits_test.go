@@ -31,7 +31,7 @@ func checkLeaks(h *repository) (complaints []string) {
 		starts, checked := false, false
 		for _, f := range files {
 			checked = checked || f.test && f.imports("go.uber.org/goleak")
-			if f.test || f.tree.Name.Name == "main" || f.dir == "internal/testkit" {
+			if f.test || f.tree.Name.Name == "main" || f.dir == "integration/testkit" {
 				continue
 			}
 			ast.Inspect(f.tree, func(n ast.Node) bool {
@@ -54,10 +54,10 @@ func checkSandboxes(h *repository) (complaints []string) {
 		starts, kept := false, false
 		for _, f := range files {
 			starts = starts || f.test && (f.imports("os/exec") || f.tree.Name.Name == "main" && strings.HasPrefix(dir, "cmd/"))
-			kept = kept || f.test && f.imports(module+"/internal/testkit/sandbox")
+			kept = kept || f.test && f.imports(module+"/integration/testkit/sandbox")
 		}
 		if starts && !kept {
-			complaints = append(complaints, fmt.Sprintf("%s: its tests start programs; its TestMain wants internal/testkit/sandbox", dir))
+			complaints = append(complaints, fmt.Sprintf("%s: its tests start programs; its TestMain wants integration/testkit/sandbox", dir))
 		}
 	}
 	return complaints

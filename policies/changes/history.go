@@ -31,7 +31,7 @@ func (e Edit) Policy() *policies.Policy {
 }
 
 // Between returns the edits of policies, identified by name and kind; unchanged ones are left out.
-func Between(before, after *policies.Set, of []*policies.Policy) (edits []Edit) {
+func Between(before, after *policies.Policies, of []*policies.Policy) (edits []Edit) {
 	for _, p := range of {
 		e := Edit{before.Lookup(p.Operator, p.Name), after.Lookup(p.Operator, p.Name)}
 		if !e.Before.Equal(e.After) {
@@ -41,7 +41,7 @@ func Between(before, after *policies.Set, of []*policies.Policy) (edits []Edit) 
 	return edits
 }
 
-// By is the user that made the change, with the interface, as internal/events names them; "" for none.
+// By is the user that made the change, with the interface, as internal/measure/events names them; "" for none.
 type By struct {
 	User      string `json:"user"`
 	Interface string `json:"interface"`
@@ -111,7 +111,7 @@ func (c *Conflict) Error() string { return c.text }
 // Undo returns the set with the policies as they were before a change, and those policies; operators permits changes of
 // operator policies. Errors: ErrUnknown, ErrOperator, or a *Conflict if the edits were not kept or one of its policies
 // has changed since.
-func (l Log) Undo(set *policies.Set, id uint64, operators bool) (*policies.Set, []*policies.Policy, error) {
+func (l Log) Undo(set *policies.Policies, id uint64, operators bool) (*policies.Policies, []*policies.Policy, error) {
 	i := slices.IndexFunc(l, func(c *Change) bool { return c.ID == id })
 	if i < 0 {
 		return nil, nil, ErrUnknown

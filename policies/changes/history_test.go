@@ -13,12 +13,12 @@ import (
 // story is a set of policies with its history.
 type story struct {
 	*testing.T
-	set *policies.Set
+	set *policies.Policies
 	log Log
 }
 
 // become replaces the set; of are the policies that may have changed.
-func (s *story) become(next *policies.Set, of ...*policies.Policy) {
+func (s *story) become(next *policies.Policies, of ...*policies.Policy) {
 	s.Helper()
 	edits := Between(s.set, next, of)
 	if len(edits) == 0 {

@@ -69,7 +69,7 @@ func earlier(a, b int64) int64 {
 
 // Of returns the impact on an object, if the change affects it: other policies apply, or their contents have changed
 // (POL-9).
-func Of(before, after *policies.Set, o *policies.Object) (i Impact, hit bool) {
+func Of(before, after *policies.Policies, o *policies.Object) (i Impact, hit bool) {
 	i = Impact{Object: *o, Before: before.EffectiveFor(o), After: after.EffectiveFor(o)}
 	if i.Before.Same(i.After) {
 		return i, false

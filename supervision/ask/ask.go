@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"candlemark/actors/actorlib"
-	"candlemark/actors/mail"
-	"candlemark/internal/clock"
+	"candlemark/actors/system/actorlib"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 
 	"github.com/asynkron/protoactor-go/actor"
 )

@@ -3,11 +3,11 @@ package localchannel
 import (
 	"context"
 
-	"candlemark/actors/connection"
-	"candlemark/actors/mail"
-	"candlemark/internal/auth"
-	"candlemark/internal/management"
-	"candlemark/internal/topology"
+	"candlemark/actors/client/connection"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 	"candlemark/supervision/ask"
 )

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"candlemark/actors/connection"
-	"candlemark/actors/mail"
-	"candlemark/internal/auth"
-	"candlemark/internal/events"
-	"candlemark/internal/message"
-	"candlemark/internal/outbox"
+	"candlemark/actors/client/connection"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/measure/events"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/transport/outbox"
 	"candlemark/protocol"
 	"candlemark/supervision/ask"
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"candlemark/internal/auth"
+	"candlemark/internal/access/auth"
 	"candlemark/protocol"
 )
 

@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/management"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/routing/topology"
 )
 
 // An answer to Ahead is valid for a second, or 20 times as long as it took to compute, so that it takes at most a

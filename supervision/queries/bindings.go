@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"candlemark/internal/management"
-	"candlemark/internal/topology"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/routing/topology"
 )
 
 // Bindings implements management.Topology. It reads the published routing tables and queries no actor.

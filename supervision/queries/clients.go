@@ -6,12 +6,12 @@ import (
 	"iter"
 	"slices"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/auth"
-	"candlemark/internal/events"
-	"candlemark/internal/management"
-	"candlemark/internal/queuestats"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/events"
+	"candlemark/internal/measure/queuestats"
+	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 )
 
@@ -98,17 +98,17 @@ func (qs *Queries) Connections(ctx context.Context, name string) ([]management.C
 
 // CloseConnection implements management.Clients.
 func (qs *Queries) CloseConnection(ctx context.Context, name, reason string) (found bool, err error) {
-	return closeThose(ctx, qs, name, reason, func(*management.Connection) bool { return true })
+	return closeWhere(ctx, qs, name, reason, func(*management.Connection) bool { return true })
 }
 
 // CloseConnectionsOf implements management.Clients.
 func (qs *Queries) CloseConnectionsOf(ctx context.Context, user, reason string) error {
-	_, err := closeThose(ctx, qs, "", reason, func(c *management.Connection) bool { return c.User == user })
+	_, err := closeWhere(ctx, qs, "", reason, func(c *management.Connection) bool { return c.User == user })
 	return err
 }
 
-// closeThose closes the connections of a name, or of all names for "", for which those returns true.
-func closeThose(ctx context.Context, qs *Queries, name, reason string, those func(*management.Connection) bool) (found bool, err error) {
+// closeWhere closes the connections of a name, or of all names for "", for which those returns true.
+func closeWhere(ctx context.Context, qs *Queries, name, reason string, those func(*management.Connection) bool) (found bool, err error) {
 	all, err := qs.clients(ctx, name)
 	if err != nil {
 		return false, err

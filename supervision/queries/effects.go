@@ -3,9 +3,9 @@ package queries
 import (
 	"context"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/events"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/events"
+	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 	"candlemark/policies/changes"
 	"candlemark/protocol"
@@ -68,9 +68,9 @@ func (qs *Queries) PreviewPolicy(ctx context.Context, p *policies.Policy, clear 
 // previewer makes a preview.
 type previewer struct {
 	preview       *changes.Preview
-	before, after *policies.Set
+	before, after *policies.Policies
 	policy        *policies.Policy
-	reach         *policies.Set // the set in which the reach of the policy is counted
+	reach         *policies.Policies // the set in which the reach of the policy is counted
 	questions     []question
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"candlemark/internal/management"
-	"candlemark/internal/topology"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -40,7 +40,7 @@ func (qs *Queries) Flow(ctx context.Context, vhost, name string) (management.Flo
 		if ctx.Err() != nil {
 			return management.Flow{}, ctx.Err()
 		}
-		if s := f.settings(q); sendsOn(&s) && leadsTo(q.Name, &s, strings.ToLower(name)) {
+		if s := f.settings(q); forwards(&s) && leadsTo(q.Name, &s, strings.ToLower(name)) {
 			f.Sources++
 			f.node(flowName{q.Name, false})
 			f.follow()
@@ -49,7 +49,7 @@ func (qs *Queries) Flow(ctx context.Context, vhost, name string) (management.Flo
 	return f.Flow, nil
 }
 
-func sendsOn(s *policies.QueueSettings) bool { return s.HasDLX || s.HasForward }
+func forwards(s *policies.QueueSettings) bool { return s.HasDLX || s.HasForward }
 
 // leadsTo reports whether part, in lower case, occurs in the name of a queue or of a direct target of its settings.
 func leadsTo(queue string, s *policies.QueueSettings, part string) bool {
@@ -88,7 +88,7 @@ type (
 type flow struct {
 	management.Flow
 	d     *topology.Directory
-	set   *policies.Set
+	set   *policies.Policies
 	nodes map[flowName]int
 	edges map[flowWay]int
 	seen  map[flowStep]bool
@@ -193,11 +193,11 @@ func (f *flow) send(from int, exchange, key string, known bool, kind management.
 		return
 	}
 	e.Unroutable = known && x.Routes().Alternate == "" && !f.matches(x, key)
-	f.come(flowStep{f.nodes[to], key, known})
+	f.visit(flowStep{f.nodes[to], key, known})
 }
 
-// come adds a message that arrives at an exchange.
-func (f *flow) come(s flowStep) {
+// visit adds a message that arrives at an exchange.
+func (f *flow) visit(s flowStep) {
 	if any := (flowStep{s.exchange, "", false}); !f.seen[any] && !f.seen[s] {
 		f.seen[s] = true
 		f.steps = append(f.steps, s)
@@ -217,7 +217,7 @@ func (f *flow) matches(x *topology.Exchange, key string) bool {
 		if !f.spend(b) {
 			return true // unknown
 		}
-		if takes(x.RoutingType(), b.RoutingKey, key) {
+		if matchesKey(x.RoutingType(), b.RoutingKey, key) {
 			return true
 		}
 	}
@@ -235,7 +235,7 @@ func (f *flow) exchange(s flowStep) {
 		if !f.spend(b) {
 			return
 		}
-		if s.known && !takes(x.RoutingType(), b.RoutingKey, s.key) {
+		if s.known && !matchesKey(x.RoutingType(), b.RoutingKey, s.key) {
 			continue
 		}
 		matched = true
@@ -250,18 +250,18 @@ func (f *flow) exchange(s flowStep) {
 			}
 		}
 		if b.ToExchange {
-			f.come(flowStep{e.To, s.key, s.known})
+			f.visit(flowStep{e.To, s.key, s.known})
 		}
 	}
 	if to := x.Routes().Alternate; to != "" && (!matched || !s.known) {
 		if e := f.edge(s.exchange, flowName{to, true}, management.FlowAlternate); e != nil {
-			f.come(flowStep{e.To, s.key, s.known})
+			f.visit(flowStep{e.To, s.key, s.known})
 		}
 	}
 }
 
-// takes reports whether a binding of an exchange of that type matches a message, judged only by its key.
-func takes(kind, binding, key string) bool {
+// matchesKey reports whether a binding of an exchange of that type matches a message, judged only by its key.
+func matchesKey(kind, binding, key string) bool {
 	switch kind {
 	case "direct":
 		return binding == key

@@ -6,18 +6,18 @@ import (
 	"strconv"
 	"strings"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/auth"
-	"candlemark/internal/events"
-	"candlemark/internal/management"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/events"
+	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
 	"candlemark/supervision/ask"
 )
 
-// reach finds the queue of a place, or the holder of a delayed exchange, for a user with read permission.
-func (qs *Queries) reach(by management.Asker, at management.Place) (*topology.Queue, error) {
+// findQueueFor finds the queue of a place, or the holder of a delayed exchange, for a user with read permission.
+func (qs *Queries) findQueueFor(by management.Asker, at management.Place) (*topology.Queue, error) {
 	v, ok := qs.cfg.VHosts.Find(at.VHost)
 	if !ok {
 		return nil, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", at.VHost)
@@ -60,10 +60,10 @@ func holderOf(v *topology.VHost, name string) (*topology.Queue, error) {
 // answered is implemented by every answer of a queue.
 type answered interface{ Failure() error }
 
-// inquire asks the queue of a place, for a user with read permission.
-func inquire[T answered](ctx context.Context, qs *Queries, by management.Asker, at management.Place, question func(mail.Request) any) (T, *topology.Queue, error) {
+// askOne asks the queue of a place, for a user with read permission.
+func askOne[T answered](ctx context.Context, qs *Queries, by management.Asker, at management.Place, question func(mail.Request) any) (T, *topology.Queue, error) {
 	var none T
-	q, err := qs.reach(by, at)
+	q, err := qs.findQueueFor(by, at)
 	if err != nil {
 		return none, nil, err
 	}
@@ -78,7 +78,7 @@ func inquire[T answered](ctx context.Context, qs *Queries, by management.Asker, 
 
 // Peek implements management.Messages.
 func (qs *Queries) Peek(ctx context.Context, by management.Asker, at management.Place, how management.Peek) (management.PeekPage, error) {
-	answer, _, err := inquire[*mail.PeekReply](ctx, qs, by, at, func(r mail.Request) any {
+	answer, _, err := askOne[*mail.PeekReply](ctx, qs, by, at, func(r mail.Request) any {
 		m := &mail.Peek{Request: r, After: mail.Cursor(how.After), Limit: how.Limit, Cut: how.Cut, ByDeadline: how.ByDeadline, ByNumber: how.ByNumber, Queue: at.Name, VHost: at.VHost}
 		for shown, state := range statesShown {
 			if how.States&shown != 0 {
@@ -99,7 +99,7 @@ func (qs *Queries) Peek(ctx context.Context, by management.Asker, at management.
 
 // Expirations implements management.Messages.
 func (qs *Queries) Expirations(ctx context.Context, by management.Asker, at management.Place, after management.Cursor, limit int) (c management.ExpiryCounts, page management.PeekPage, err error) {
-	info, _, err := inquire[*mail.QueueInfo](ctx, qs, by, at, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
+	info, _, err := askOne[*mail.QueueInfo](ctx, qs, by, at, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
 	switch {
 	case err != nil:
 		return c, page, err
@@ -135,7 +135,7 @@ func peekedShown(m *mail.PeekedMessage) management.Peeked {
 
 // Unacked implements management.Messages. The delivery tags come from the channels afterwards.
 func (qs *Queries) Unacked(ctx context.Context, by management.Asker, at management.Place, after uint64, limit int) ([]management.Unacked, bool, error) {
-	page, q, err := inquire[*mail.UnackedPage](ctx, qs, by, at, func(r mail.Request) any {
+	page, q, err := askOne[*mail.UnackedPage](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.ListUnacked{Request: r, After: after, Limit: limit, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil || len(page.Deliveries) == 0 {
@@ -195,7 +195,7 @@ func (qs *Queries) RenewLock(ctx context.Context, by management.Asker, at manage
 	if which.DeliveryTag != 0 {
 		return qs.renewTag(ctx, by, m, which.DeliveryTag)
 	}
-	answer, _, err := inquire[*mail.RenewLockReply](ctx, qs, by, at, func(r mail.Request) any {
+	answer, _, err := askOne[*mail.RenewLockReply](ctx, qs, by, at, func(r mail.Request) any {
 		m.Request = r
 		return m
 	})
@@ -237,7 +237,7 @@ func (qs *Queries) ReturnDelivery(ctx context.Context, by management.Asker, at m
 	if err := qs.mayChange(by, at); err != nil {
 		return false, err
 	}
-	answer, _, err := inquire[*mail.ReturnDeliveryReply](ctx, qs, by, at, func(r mail.Request) any {
+	answer, _, err := askOne[*mail.ReturnDeliveryReply](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.ReturnDelivery{Request: r, Seq: id, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil {

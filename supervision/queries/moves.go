@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"sync"
 
-	"candlemark/actors/mail"
-	"candlemark/actors/move"
-	"candlemark/internal/auth"
-	"candlemark/internal/events"
-	"candlemark/internal/management"
-	"candlemark/internal/topology"
+	"candlemark/actors/movers/move"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/events"
+	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 )
 
@@ -38,7 +38,7 @@ func (m *moving) over() bool { return m.handle.Status().Phase != move.Running }
 
 // Move implements management.Moves.
 func (ms *Moves) Move(ctx context.Context, by management.Asker, at management.Place, how management.Move) (management.MoveStatus, error) {
-	q, err := ms.qs.reach(by, at)
+	q, err := ms.qs.findQueueFor(by, at)
 	if err != nil {
 		return management.MoveStatus{}, err
 	}

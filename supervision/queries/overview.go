@@ -5,13 +5,13 @@ import (
 	"iter"
 	"sync"
 
-	"candlemark/actors/deadletter"
-	"candlemark/actors/mail"
-	"candlemark/actors/vhost/refusal"
-	"candlemark/internal/management"
-	"candlemark/internal/metrics"
-	"candlemark/internal/queuestats"
-	"candlemark/internal/topology"
+	"candlemark/actors/movers/republish"
+	"candlemark/actors/names/vhost/refusal"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
+	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 )
 
@@ -197,9 +197,9 @@ func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error
 	c := &qs.Churn
 	o.Churn = management.Churn{
 		ConnectionsOpened: c.ConnectionsOpened.Load(), ConnectionsClosed: c.ConnectionsClosed.Load(),
-		ChannelsOpened: c.ChannelsOpened.Load(), ChannelsClosed: c.ChannelsClosed.Load(), QueuesMade: c.QueuesMade.Load(),
+		ChannelsOpened: c.ChannelsOpened.Load(), ChannelsClosed: c.ChannelsClosed.Load(), QueuesDeclared: c.QueuesMade.Load(),
 	}
-	o.Churn.QueuesGone = o.Churn.QueuesMade - min(o.Churn.QueuesMade, uint64(o.Queues))
+	o.Churn.QueuesDeleted = o.Churn.QueuesDeclared - min(o.Churn.QueuesDeclared, uint64(o.Queues))
 	return m, nil
 }
 
@@ -316,7 +316,7 @@ func countDelayed(ctx context.Context, qs *Queries, all []management.Exchange, h
 // DeadLetters implements management.Host.
 func (qs *Queries) DeadLetters() management.DeadLetters {
 	d := &qs.Deaths
-	shown := func(s *deadletter.ReasonStats) management.Deaths {
+	shown := func(s *republish.ReasonStats) management.Deaths {
 		return management.Deaths{
 			Disabled: s.Disabled.Load() + s.NoExchange.Load(), AtMostOnce: s.AtMostOnce.Load(), AtLeastOnce: s.AtLeastOnce.Load(),
 			Routed: s.Routed.Load(), Confirmed: s.Confirmed.Load(), Unroutable: s.Unroutable.Load(), Cycles: s.Cycles.Load(),

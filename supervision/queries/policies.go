@@ -3,8 +3,8 @@ package queries
 import (
 	"context"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/events"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/events"
 	"candlemark/policies"
 	"candlemark/supervision/ask"
 )

@@ -4,13 +4,13 @@ import (
 	"context"
 	"sync/atomic"
 
-	"candlemark/actors/deadletter"
-	"candlemark/actors/mail"
-	"candlemark/actors/move"
-	"candlemark/internal/auth"
-	"candlemark/internal/events"
-	"candlemark/internal/metrics"
-	"candlemark/internal/topology"
+	"candlemark/actors/movers/move"
+	"candlemark/actors/movers/republish"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/measure/events"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/routing/topology"
 	"candlemark/supervision/ask"
 )
 
@@ -39,7 +39,7 @@ type Queries struct {
 	Churn Churn
 	// Sums holds the numbers reported by the queues.
 	Sums   metrics.Queues
-	Deaths deadletter.Stats // for DeadLetters
+	Deaths republish.Stats // for DeadLetters
 	totals totals
 	// previewing is held during a preview.
 	previewing *turns

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/management"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 )
 
@@ -17,8 +17,8 @@ type queuesOf struct {
 	queues []*topology.Queue
 }
 
-// those returns the wanted queues of a virtual host, or of all for "", without asking them.
-func (qs *Queries) those(vhost string, wanted func(*topology.Queue) bool) (list []queuesOf) {
+// queuesWhere returns the wanted queues of a virtual host, or of all for "", without asking them.
+func (qs *Queries) queuesWhere(vhost string, wanted func(*topology.Queue) bool) (list []queuesOf) {
 	for _, v := range qs.cfg.VHosts.List(vhost) {
 		of := queuesOf{VHost: v}
 		for q := range v.Directory().AllListed() {
@@ -41,8 +41,8 @@ func (qs *Queries) expiring(vhost string) (list []queuesOf, n int) {
 	return list, n
 }
 
-// shownAll describes queues.
-func (qs *Queries) shownAll(ctx context.Context, list []queuesOf) (all []management.Queue, err error) {
+// describeAll describes queues.
+func (qs *Queries) describeAll(ctx context.Context, list []queuesOf) (all []management.Queue, err error) {
 	for _, of := range list {
 		some, _, err := qs.describe(ctx, of.VHost, of.queues, false)
 		if err != nil {
@@ -55,16 +55,16 @@ func (qs *Queries) shownAll(ctx context.Context, list []queuesOf) (all []managem
 
 // Queues implements management.Broker.
 func (qs *Queries) Queues(ctx context.Context, vhost string) ([]management.Queue, error) {
-	return qs.shownAll(ctx, qs.those(vhost, func(*topology.Queue) bool { return true }))
+	return qs.describeAll(ctx, qs.queuesWhere(vhost, func(*topology.Queue) bool { return true }))
 }
 
 // QueueNames implements management.Broker.
-func (qs *Queries) QueueNames(vhost string) (names []management.QueueName) {
+func (qs *Queries) QueueNames(vhost string) (names []management.QueueSummary) {
 	for _, v := range qs.cfg.VHosts.List(vhost) {
 		d := v.Directory()
 		names = slices.Grow(names, d.QueueCount())
 		for q := range d.AllListed() {
-			name := management.QueueName{
+			name := management.QueueSummary{
 				VHost: v.Name, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Ending: q.Ending != "", Arguments: q.Arguments,
 			}
 			if q.Stats != nil {
@@ -77,7 +77,7 @@ func (qs *Queries) QueueNames(vhost string) (names []management.QueueName) {
 }
 
 // QueuesNamed implements management.Broker.
-func (qs *Queries) QueuesNamed(ctx context.Context, names []management.QueueName) ([]management.Queue, error) {
+func (qs *Queries) QueuesNamed(ctx context.Context, names []management.QueueSummary) ([]management.Queue, error) {
 	var list []queuesOf
 	var in *topology.Directory
 	for i, name := range names {
@@ -95,18 +95,18 @@ func (qs *Queries) QueuesNamed(ctx context.Context, names []management.QueueName
 			of.queues = append(of.queues, q)
 		}
 	}
-	return qs.shownAll(ctx, list)
+	return qs.describeAll(ctx, list)
 }
 
 // Expiring implements management.Queues.
 func (qs *Queries) Expiring(ctx context.Context, vhost string) ([]management.Queue, error) {
 	list, _ := qs.expiring(vhost)
-	return qs.shownAll(ctx, list)
+	return qs.describeAll(ctx, list)
 }
 
 // Leased implements management.Queues.
 func (qs *Queries) Leased(ctx context.Context, vhost string) ([]management.Queue, error) {
-	return qs.shownAll(ctx, qs.those(vhost, func(q *topology.Queue) bool { return q.Stats.Leased() }))
+	return qs.describeAll(ctx, qs.queuesWhere(vhost, func(q *topology.Queue) bool { return q.Stats.Leased() }))
 }
 
 // Due implements management.Monitoring.
@@ -115,7 +115,7 @@ func (qs *Queries) Due(ctx context.Context) (*management.ExpiryCounts, error) {
 	if n > management.MaxDue {
 		return nil, nil
 	}
-	list, err := qs.shownAll(ctx, queues)
+	list, err := qs.describeAll(ctx, queues)
 	var sum management.ExpiryCounts
 	for i := range list {
 		sum.Add(list[i].Expiring)
@@ -191,14 +191,14 @@ func (qs *Queries) describe(ctx context.Context, v *topology.VHost, queues []*to
 		if info != nil && info.Err != nil {
 			continue
 		}
-		all = append(all, shown(v.Name, q, info))
+		all = append(all, queueView(v.Name, q, info))
 		found = append(found, info)
 	}
 	return all, found, nil
 }
 
-// shown returns a queue as the API shows it; without info it is down.
-func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Queue {
+// queueView returns a queue as the API shows it; without info it is down.
+func queueView(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Queue {
 	s := management.Queue{
 		VHost: vhost, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete,
 		Exclusive: q.Exclusive, Arguments: q.Arguments, State: "down", DeliveryLimit: -1, Ending: q.Ending != "",

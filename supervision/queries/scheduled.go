@@ -4,15 +4,15 @@ import (
 	"context"
 	"math"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/auth"
-	"candlemark/internal/management"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
 	"candlemark/protocol"
 )
 
 // Scheduled implements management.Messages.
 func (qs *Queries) Scheduled(ctx context.Context, by management.Asker, at management.Place, after management.Cursor, limit int) (management.ScheduledPage, error) {
-	answer, _, err := inquire[*mail.ScheduledPage](ctx, qs, by, at, func(r mail.Request) any {
+	answer, _, err := askOne[*mail.ScheduledPage](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.ListScheduled{Request: r, After: mail.Cursor(after), Limit: limit, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil {
@@ -30,7 +30,7 @@ func (qs *Queries) Scheduled(ctx context.Context, by management.Asker, at manage
 
 // ScheduledCounts implements management.Messages.
 func (qs *Queries) ScheduledCounts(ctx context.Context, by management.Asker, at management.Place) (management.ScheduledCounts, error) {
-	answer, _, err := inquire[*mail.QueueInfo](ctx, qs, by, at, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
+	answer, _, err := askOne[*mail.QueueInfo](ctx, qs, by, at, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
 	switch {
 	case err != nil:
 		return management.ScheduledCounts{}, err
@@ -54,7 +54,7 @@ func (qs *Queries) CancelScheduled(ctx context.Context, by management.Asker, at 
 	if err := qs.mayChange(by, at); err != nil {
 		return 0, err
 	}
-	answer, _, err := inquire[*mail.ChangeScheduledReply](ctx, qs, by, at, func(r mail.Request) any {
+	answer, _, err := askOne[*mail.ChangeScheduledReply](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.CancelScheduled{Request: r, Seq: which.ID, MessageID: which.MessageID, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil {
@@ -76,7 +76,7 @@ func (qs *Queries) Reschedule(ctx context.Context, by management.Asker, at manag
 		now := dates.Date(qs.cfg.Asker.Clock.Now().Ceil())
 		due = now + min(when.MS, math.MaxInt64-now)
 	}
-	answer, _, err := inquire[*mail.ChangeScheduledReply](ctx, qs, by, at, func(r mail.Request) any {
+	answer, _, err := askOne[*mail.ChangeScheduledReply](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.Reschedule{Request: r, Seq: which.ID, MessageID: which.MessageID, Due: due, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"candlemark/internal/events"
-	"candlemark/internal/management"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/events"
 )
 
 // turns lets one query at a time run. A user has a share of the waiting queries (ACC-10).

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/events"
-	"candlemark/internal/management"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/events"
 )
 
 // A user whose queries wait keeps nobody else from waiting; the rest is refused at once.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"candlemark/internal/config"
+	"candlemark/internal/admin/config"
 )
 
 // The parameters of the alarms.

@@ -3,9 +3,9 @@ package resources
 import (
 	"testing"
 
-	"candlemark/internal/budget"
-	"candlemark/internal/clock"
-	"candlemark/internal/config"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/transport/budget"
 
 	"github.com/rs/zerolog"
 )

@@ -3,7 +3,7 @@ package resources
 import (
 	"runtime/metrics"
 
-	"candlemark/internal/management"
+	"candlemark/internal/admin/management"
 )
 
 // classes are the runtime's classes of memory: objects, free memory, its own memory.

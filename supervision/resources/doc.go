@@ -1,7 +1,7 @@
 // Package resources watches the resources of a broker: memory, disk and file descriptors.
 //
 // Owns: the two alarms (alarmstate.go decides from each measurement), the limits derived from the memory watermark
-// (internal/budget has the counters), the return of memory to the system (release.go), and the count of sockets. A
+// (internal/transport/budget has the counters), the return of memory to the system (release.go), and the count of sockets. A
 // Meter measures; System is the Meter of this process, tests have their own.
 //
 // A Monitor measures in one goroutine, every 5 ms to every second, more often when a limit is closer. It knows no

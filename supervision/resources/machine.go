@@ -3,7 +3,7 @@ package resources
 import (
 	"runtime"
 
-	"candlemark/internal/management"
+	"candlemark/internal/admin/management"
 )
 
 // unknownDescriptors is the number of file descriptors assumed if the system does not report it.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"candlemark/internal/management"
+	"candlemark/internal/admin/management"
 )
 
 // measureSystem asks Linux. Values that cannot be read stay unchanged.

@@ -2,7 +2,7 @@
 
 package resources
 
-import "candlemark/internal/management"
+import "candlemark/internal/admin/management"
 
 func measureSystem(*management.Machine) {}
 

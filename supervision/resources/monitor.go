@@ -4,11 +4,11 @@ import (
 	"sync"
 	"time"
 
-	"candlemark/internal/budget"
-	"candlemark/internal/clock"
-	"candlemark/internal/config"
-	"candlemark/internal/events"
-	"candlemark/internal/management"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/events"
+	"candlemark/internal/transport/budget"
 	"candlemark/protocol"
 
 	"github.com/rs/zerolog"

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/budget"
+	"candlemark/internal/transport/budget"
 )
 
 // nothing is a Meter whose Collect does nothing.

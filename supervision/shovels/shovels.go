@@ -5,13 +5,13 @@ import (
 	"net"
 	"sync"
 
-	"candlemark/actors/mail"
-	"candlemark/actors/shovel"
-	"candlemark/internal/clock"
-	"candlemark/internal/definitions"
-	"candlemark/internal/management"
-	"candlemark/internal/parameters"
+	"candlemark/actors/movers/shovel"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/servicebus/status"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/parameters"
 
 	"github.com/rs/zerolog"
 )
@@ -65,7 +65,7 @@ type name struct{ vhost, name string }
 // one is a shovel.
 type one struct {
 	status shovel.Status // of a shovel without an actor
-	work   *parameters.Work
+	work   *parameters.ShovelSpec
 	handle *shovel.Handle // nil without an actor
 	pid    mail.Address
 }

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"candlemark/actors/queue/wheel"
-	"candlemark/internal/budget"
+	"candlemark/internal/transport/budget"
 )
 
 // Backlog holds the messages of one queue (TTL-30). It belongs to one goroutine. The zero value is empty and ready to use.

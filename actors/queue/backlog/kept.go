@@ -3,8 +3,8 @@ package backlog
 import (
 	"unsafe"
 
-	"candlemark/internal/budget"
-	"candlemark/internal/message"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/transport/budget"
 )
 
 // maxCopied is the record size up to which a shared content is copied, since a reference costs more.

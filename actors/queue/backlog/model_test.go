@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/message"
+	"candlemark/internal/routing/message"
 )
 
 // naive is one message of the model; position is its order within its priority.

@@ -1,6 +1,6 @@
 package backlog
 
-import "candlemark/internal/message"
+import "candlemark/internal/routing/message"
 
 // rareParts are the rarely used parts of a backlog. nil has none.
 type rareParts struct {

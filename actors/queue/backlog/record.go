@@ -2,7 +2,7 @@ package backlog
 
 import (
 	"candlemark/actors/queue/wheel"
-	"candlemark/internal/message"
+	"candlemark/internal/routing/message"
 )
 
 // Handle identifies a message in one Backlog; 0 identifies none. It is reused after Remove.

@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"testing"
 
-	"candlemark/internal/budget"
-	"candlemark/internal/message"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/transport/budget"
 )
 
 // TestShareCountsOnce: a large content counts once for all its holders, until the last of them releases it, in any way.

@@ -3,7 +3,7 @@ package backlog
 import (
 	"testing"
 
-	"candlemark/internal/message"
+	"candlemark/internal/routing/message"
 )
 
 // TestSpread_DL32: the spread of a message is kept with its content, in the slab or by reference, with an overlay or

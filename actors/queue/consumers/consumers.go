@@ -3,9 +3,9 @@ package consumers
 import (
 	"slices"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/budget"
-	"candlemark/internal/seqmap"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/transport/budget"
+	"candlemark/internal/transport/seqmap"
 	"candlemark/protocol"
 )
 
@@ -16,10 +16,10 @@ const (
 	WindowBytes    = 2 << 20
 )
 
-// Channel is the queue's record of a channel that consumes or holds messages.
-type Channel struct {
+// Holder is the queue's record of a channel that consumes or holds messages.
+type Holder struct {
 	Address   mail.Address
-	Unacked   seqmap.Map[Delivery] // by delivery number
+	Unacked   seqmap.Map[ChannelDelivery] // by delivery number
 	consumers []*Consumer
 	allowed   int         // number of messages that the channel allows its limited consumers to get
 	offered   offer       // the open offer
@@ -29,10 +29,10 @@ type Channel struct {
 }
 
 // Consuming reports whether the channel has consumers.
-func (h *Channel) Consuming() bool { return len(h.consumers) > 0 }
+func (h *Holder) Consuming() bool { return len(h.consumers) > 0 }
 
-// Delivery is an unacked delivery of a message, made at Since. Consumer is nil for basic.get.
-type Delivery struct {
+// ChannelDelivery is an unacked delivery of a message, made at Since. Consumer is nil for basic.get.
+type ChannelDelivery struct {
 	Message  uint32
 	Since    Moment
 	Consumer *Consumer
@@ -40,19 +40,19 @@ type Delivery struct {
 
 // Consumer is one consumer. The exported fields are set before Attach.
 type Consumer struct {
-	Channel   *Channel
-	Tag       string
-	NoAck     bool
-	Limited   bool // subject to the channel's common limit
-	Credited  bool // has a link credit
-	Facts     bool // its deliveries carry Facts
-	Stays     bool // is not cancelled by a consumer timeout
-	Session   bool // locks a session, and gets messages only while Run allows it
-	Reading   bool // its contents are being read, so its session is not treated as empty
-	runs      bool
-	asks      bool // is in Set.asking
-	draining  bool // gives up the rest of its credit when nothing is ready
-	Arguments protocol.Table
+	Channel        *Holder
+	Tag            string
+	NoAck          bool
+	Limited        bool // subject to the channel's common limit
+	Credited       bool // has a link credit
+	WantsFacts     bool // its deliveries carry Facts
+	KeepsOnTimeout bool // is not cancelled by a consumer timeout
+	Session        bool // locks a session, and gets messages only while Run allows it
+	ContentPending bool // its contents are being read, so its session is not treated as empty
+	mayRun         bool
+	needsAllowance bool // is in Set.asking
+	draining       bool // gives up the rest of its credit when nothing is ready
+	Arguments      protocol.Table
 	// Unread is charged with its deliveries; nil for no limit.
 	Unread *budget.Part
 	// Connection of the channel and Link name; for sessions.
@@ -86,7 +86,7 @@ func (c *Consumer) Stopped() bool { return c.stopped }
 func (c *Consumer) Holds() int { return c.unacked }
 
 func (c *Consumer) canTake() bool {
-	return !c.gone && !c.stopped && !c.crowded && (!c.Session || c.runs) && (c.Prefetch == 0 || c.unacked < c.Prefetch) &&
+	return !c.gone && !c.stopped && !c.crowded && (!c.Session || c.mayRun) && (c.Prefetch == 0 || c.unacked < c.Prefetch) &&
 		c.messages < WindowMessages && c.bytes < WindowBytes && (!c.Limited || c.Channel.allowed > 0) && (!c.Credited || c.credit > 0)
 }
 
@@ -98,15 +98,15 @@ func (c *Consumer) room() int {
 	return c.Prefetch - c.unacked
 }
 
-// Set holds the consumers of a queue, and its channels.
-type Set struct {
+// Consumers holds the consumers of a queue, and its channels.
+type Consumers struct {
 	out          *mail.Posts
 	queue        mail.Address
 	post         func(to mail.Address, what any)
 	singleActive bool // the queue has x-single-active-consumer
 	takeover     bool // by a consumer of higher priority
 	paused       bool // no consumer gets messages
-	channels     map[string]*Channel
+	channels     map[string]*Holder
 	count        int
 	unacked      int
 	roundRobin   roundRobin // consumers that can take a message
@@ -124,55 +124,55 @@ type Set struct {
 
 // New returns the empty set of a queue. post sends mail from any goroutine. singleActive: one consumer at a time gets
 // messages (DEC-11); takeover: a consumer of higher priority replaces it.
-func New(out *mail.Posts, queue mail.Address, post func(to mail.Address, what any), singleActive, takeover bool) Set {
-	return Set{out: out, queue: queue, post: post, singleActive: singleActive, takeover: takeover}
+func New(out *mail.Posts, queue mail.Address, post func(to mail.Address, what any), singleActive, takeover bool) Consumers {
+	return Consumers{out: out, queue: queue, post: post, singleActive: singleActive, takeover: takeover}
 }
 
 // Len returns the number of consumers.
-func (s *Set) Len() int { return s.count }
+func (s *Consumers) Len() int { return s.count }
 
 // Channelless reports whether no channel consumes, holds messages, or has numbers of deliveries.
-func (s *Set) Channelless() bool { return len(s.channels) == 0 }
+func (s *Consumers) Channelless() bool { return len(s.channels) == 0 }
 
 // Unacked returns the number of unacked deliveries.
-func (s *Set) Unacked() int { return s.unacked }
+func (s *Consumers) Unacked() int { return s.unacked }
 
 // Exclusive returns the exclusive consumer, nil if there is none.
-func (s *Set) Exclusive() *Consumer { return s.exclusive }
+func (s *Consumers) Exclusive() *Consumer { return s.exclusive }
 
 // InUse reports whether another consumer, exclusive or not, has to be refused.
-func (s *Set) InUse(exclusive bool) bool {
+func (s *Consumers) InUse(exclusive bool) bool {
 	return s.exclusive != nil || exclusive && (s.count > 0 || s.singleActive)
 }
 
 // Channel returns a channel that consumes or holds messages, nil if it does neither.
-func (s *Set) Channel(channel mail.Address) *Channel { return s.channels[channel.GetId()] }
+func (s *Consumers) Channel(channel mail.Address) *Holder { return s.channels[channel.GetId()] }
 
 // Open returns the record of a channel, and whether it was created.
-func (s *Set) Open(channel mail.Address) (h *Channel, made bool) {
+func (s *Consumers) Open(channel mail.Address) (h *Holder, made bool) {
 	if h = s.channels[channel.GetId()]; h != nil {
 		return h, false
 	}
-	h = &Channel{Address: channel}
+	h = &Holder{Address: channel}
 	if s.channels == nil {
-		s.channels = map[string]*Channel{}
+		s.channels = map[string]*Holder{}
 	}
 	s.channels[channel.GetId()] = h
 	return h, true
 }
 
 // Close removes a channel, which must have no consumers and deliveries.
-func (s *Set) Close(channel mail.Address) { delete(s.channels, channel.GetId()) }
+func (s *Consumers) Close(channel mail.Address) { delete(s.channels, channel.GetId()) }
 
 // Channels calls f for each channel, in no order.
-func (s *Set) Channels(f func(*Channel)) {
+func (s *Consumers) Channels(f func(*Holder)) {
 	for _, h := range s.channels {
 		f(h)
 	}
 }
 
 // Consumers calls f for each consumer, with the consumers of one channel in the order of attachment.
-func (s *Set) Consumers(f func(*Consumer)) {
+func (s *Consumers) Consumers(f func(*Consumer)) {
 	for _, h := range s.channels {
 		for _, c := range h.consumers {
 			f(c)
@@ -181,7 +181,7 @@ func (s *Set) Consumers(f func(*Consumer)) {
 }
 
 // Find returns the consumer of a channel with the given tag, nil if there is none.
-func (s *Set) Find(channel mail.Address, tag string) *Consumer {
+func (s *Consumers) Find(channel mail.Address, tag string) *Consumer {
 	if h := s.channels[channel.GetId()]; h != nil {
 		for _, c := range h.consumers {
 			if c.Tag == tag {
@@ -193,7 +193,7 @@ func (s *Set) Find(channel mail.Address, tag string) *Consumer {
 }
 
 // Attach adds a consumer.
-func (s *Set) Attach(c *Consumer, exclusive bool) {
+func (s *Consumers) Attach(c *Consumer, exclusive bool) {
 	c.ring = s.roundRobin.join(c.Priority)
 	c.Channel.consumers = append(c.Channel.consumers, c)
 	if exclusive {
@@ -208,7 +208,7 @@ func (s *Set) Attach(c *Consumer, exclusive bool) {
 }
 
 // putUnderLimit adds c to the consumers whose channels get offers, after consumers of the same or a higher priority.
-func (s *Set) putUnderLimit(c *Consumer) {
+func (s *Consumers) putUnderLimit(c *Consumer) {
 	at := slices.IndexFunc(s.limited, func(x *Consumer) bool { return x.Priority < c.Priority })
 	if at < 0 {
 		at = len(s.limited)
@@ -217,19 +217,19 @@ func (s *Set) putUnderLimit(c *Consumer) {
 }
 
 // Cancel detaches a consumer, and returns unused allowance to its channel.
-func (s *Set) Cancel(c *Consumer) {
+func (s *Consumers) Cancel(c *Consumer) {
 	s.disallow(c.Channel, 0)
 	s.detach(c)
 }
 
 // Stop ends deliveries to a consumer that its channel is about to cancel. It stays the active consumer.
-func (s *Set) Stop(c *Consumer) {
+func (s *Consumers) Stop(c *Consumer) {
 	c.stopped = true
 	s.refresh(c)
 }
 
 // DetachAll detaches the consumers of a channel that has ended, and returns their number.
-func (s *Set) DetachAll(h *Channel) (n int) {
+func (s *Consumers) DetachAll(h *Holder) (n int) {
 	for ; len(h.consumers) > 0; n++ {
 		s.detach(h.consumers[0])
 	}
@@ -237,7 +237,7 @@ func (s *Set) DetachAll(h *Channel) (n int) {
 }
 
 // detach removes a consumer; its unacked deliveries stay with its channel.
-func (s *Set) detach(c *Consumer) {
+func (s *Consumers) detach(c *Consumer) {
 	c.gone = true
 	if c.Session {
 		s.left = append(s.left, c)
@@ -258,15 +258,15 @@ func (s *Set) detach(c *Consumer) {
 }
 
 // Run sets whether the consumer of a session can get messages.
-func (s *Set) Run(c *Consumer, can bool) {
-	if c.runs != can {
-		c.runs = can
+func (s *Consumers) Run(c *Consumer, can bool) {
+	if c.mayRun != can {
+		c.mayRun = can
 		s.refresh(c)
 	}
 }
 
 // Left calls f for detached consumers of sessions without unacked deliveries, and forgets them.
-func (s *Set) Left(f func(*Consumer)) {
+func (s *Consumers) Left(f func(*Consumer)) {
 	if len(s.left) == 0 {
 		return
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/budget"
-	"candlemark/internal/testkit/address"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit/address"
+	"candlemark/internal/transport/budget"
 
 	"go.uber.org/goleak"
 )
@@ -36,16 +36,16 @@ func TestSet(t *testing.T) {
 					s.Cancel(c)
 				}
 			case 2:
-				s.Allow(&mail.Allow{Channel: channel, Messages: 1 + r.IntN(3)})
+				s.Allow(&mail.QosAllow{Channel: channel, Messages: 1 + r.IntN(3)})
 			case 3:
-				s.Reclaim(&mail.Reclaim{Channel: channel})
+				s.Reclaim(&mail.QosReclaim{Channel: channel})
 			case 4:
-				s.Limit(&mail.Limit{Channel: channel, On: r.IntN(2) == 0})
+				s.Limit(&mail.QosLimited{Channel: channel, On: r.IntN(2) == 0})
 			case 5:
 				s.Offer(r.IntN(3))
 			case 6:
 				if h := s.Channel(channel); h != nil {
-					h.Unacked.TakeSome(1, h.Unacked.Last(), 1, func(_ uint64, d Delivery) { s.Release(d) })
+					h.Unacked.TakeSome(1, h.Unacked.Last(), 1, func(_ uint64, d ChannelDelivery) { s.Release(d) })
 				}
 			case 7:
 				if err := s.deliverNext(r.IntN(40_000)); err != nil {
@@ -59,11 +59,11 @@ func TestSet(t *testing.T) {
 				s.Pause(r.IntN(2) == 0)
 			case 10:
 				if c != nil {
-					s.Grant(&mail.Grant{Channel: c.Channel.Address, Tag: c.Tag, Messages: c.messages, Bytes: c.bytes})
+					s.Grant(&mail.ReturnWindow{Channel: c.Channel.Address, Tag: c.Tag, Messages: c.messages, Bytes: c.bytes})
 				}
 			case 12:
 				if c != nil {
-					s.Credit(&mail.Credit{Channel: c.Channel.Address, Tag: "t", DeliveryCount: c.delivered, Credit: uint32(r.IntN(4)), Drain: r.IntN(3) == 0})
+					s.Credit(&mail.SetLinkCredit{Channel: c.Channel.Address, Tag: "t", DeliveryCount: c.delivered, Credit: uint32(r.IntN(4)), Drain: r.IntN(3) == 0})
 				}
 			case 13:
 				s.AnswerCredit(r.IntN(3))
@@ -71,7 +71,7 @@ func TestSet(t *testing.T) {
 				clients.reads(channel, r.IntN(100_000))
 			case 11: // not below the number that it holds
 				if c != nil && !slices.ContainsFunc(c.Channel.consumers, func(x *Consumer) bool { return x.unacked > 3 }) {
-					s.Resize(&mail.Resize{Channel: c.Channel.Address, Prefetch: 3})
+					s.Resize(&mail.SetPrefetch{Channel: c.Channel.Address, Prefetch: 3})
 				}
 			}
 			if err := errors.Join(clients.gets(&s), s.check(), clients.check(&s)); err != nil {
@@ -81,14 +81,14 @@ func TestSet(t *testing.T) {
 	}
 }
 
-func anyConsumer(r *rand.Rand, h *Channel, unread *budget.Part) *Consumer {
+func anyConsumer(r *rand.Rand, h *Holder, unread *budget.Part) *Consumer {
 	return &Consumer{
 		Channel: h, Unread: unread, Tag: "t", Limited: r.IntN(2) == 0, Credited: r.IntN(3) == 0, Prefetch: r.IntN(4), Priority: r.Int64N(3),
 	}
 }
 
 // any returns a random consumer, nil if there is none.
-func (s *Set) any(r *rand.Rand) *Consumer {
+func (s *Consumers) any(r *rand.Rand) *Consumer {
 	var list []*Consumer
 	s.Consumers(func(c *Consumer) { list = append(list, c) })
 	if len(list) == 0 {
@@ -98,7 +98,7 @@ func (s *Set) any(r *rand.Rand) *Consumer {
 }
 
 // deliverNext delivers a message of a size to the next consumer.
-func (s *Set) deliverNext(size int) (err error) {
+func (s *Consumers) deliverNext(size int) (err error) {
 	next := s.NextFor(mail.ChargeOf(size))
 	if next == nil {
 		return nil
@@ -108,7 +108,7 @@ func (s *Set) deliverNext(size int) (err error) {
 			err = fmt.Errorf("%+v is passed over", c)
 		}
 	})
-	s.Hold(next.Channel, Delivery{Message: 1, Consumer: next})
+	s.Hold(next.Channel, ChannelDelivery{Message: 1, Consumer: next})
 	_, d := s.Deliver(next, 0, mail.ChargeOf(size))
 	d.Message.Body = make([]byte, size)
 	if next.Prefetch > 0 && next.unacked > next.Prefetch {
@@ -118,7 +118,7 @@ func (s *Set) deliverNext(size int) (err error) {
 }
 
 // check returns an error if the set is inconsistent.
-func (s *Set) check() error {
+func (s *Consumers) check() error {
 	n, held := 0, 0
 	for id, h := range s.channels {
 		held += h.Unacked.Len()

@@ -3,7 +3,7 @@ package consumers
 import (
 	"math"
 
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 )
 
 // A consumer with link credit, that is a link of AMQP 1.0, gets messages only while it has credit. The queue counts its
@@ -11,17 +11,17 @@ import (
 // transport 2.6.7].
 
 // Adjust handles mail of a channel about what its consumers may get.
-func (s *Set) Adjust(m any) {
+func (s *Consumers) Adjust(m any) {
 	switch m := m.(type) {
-	case *mail.Credit:
+	case *mail.SetLinkCredit:
 		s.Credit(m)
-	case *mail.Reclaim:
+	case *mail.QosReclaim:
 		s.Reclaim(m)
-	case *mail.Allow:
+	case *mail.QosAllow:
 		s.Allow(m)
-	case *mail.Limit:
+	case *mail.QosLimited:
 		s.Limit(m)
-	case *mail.Resize:
+	case *mail.SetPrefetch:
 		s.Resize(m)
 	case *mail.UnreadRoom:
 		s.roomy(m)
@@ -29,7 +29,7 @@ func (s *Set) Adjust(m any) {
 }
 
 // Credit sets the link credit of a consumer.
-func (s *Set) Credit(m *mail.Credit) {
+func (s *Consumers) Credit(m *mail.SetLinkCredit) {
 	c := s.Find(m.Channel, m.Tag)
 	if c == nil || !c.Credited {
 		return
@@ -39,8 +39,8 @@ func (s *Set) Credit(m *mail.Credit) {
 	if m.Drain && !c.draining {
 		s.draining = append(s.draining, c)
 	}
-	if c.draining = m.Drain; m.Echo && !m.Drain && !c.asks {
-		c.asks, s.asking = true, append(s.asking, c)
+	if c.draining = m.Drain; m.Echo && !m.Drain && !c.needsAllowance {
+		c.needsAllowance, s.asking = true, append(s.asking, c)
 	}
 	s.refresh(c)
 }
@@ -53,7 +53,7 @@ func (c *Consumer) useOwnCredit() {
 
 // AnswerCredit makes Flush send CreditTaken, after the deliveries, with the number of ready messages. A draining
 // consumer that can get none of them has used up its credit.
-func (s *Set) AnswerCredit(ready int) {
+func (s *Consumers) AnswerCredit(ready int) {
 	s.ready = ready
 	if len(s.draining) == 0 {
 		return
@@ -63,7 +63,7 @@ func (s *Set) AnswerCredit(ready int) {
 		switch {
 		case c.gone || !c.draining:
 			c.draining = false
-		case c.credit > 0 && ready > 0 && s.Active(c) && (!c.Session || c.runs || c.Reading): // it continues in the next turn, or when its window has room
+		case c.credit > 0 && ready > 0 && s.Active(c) && (!c.Session || c.mayRun || c.ContentPending): // it continues in the next turn, or when its window has room
 			kept = append(kept, c)
 		default:
 			c.delivered += uint32(c.credit)
@@ -77,12 +77,12 @@ func (s *Set) AnswerCredit(ready int) {
 }
 
 // answerCredit sends CreditTaken to the consumers whose credit is used up, and to consumers that asked for it.
-func (s *Set) answerCredit() {
+func (s *Consumers) answerCredit() {
 	for _, c := range s.drained {
 		s.out.Send(c.Channel.Address, &mail.CreditTaken{Queue: s.queue, Tag: c.Tag, Drained: true, DeliveryCount: c.delivered, Available: uint32(s.ready)})
 	}
 	for _, c := range s.asking {
-		if c.asks = false; !c.gone {
+		if c.needsAllowance = false; !c.gone {
 			s.out.Send(c.Channel.Address, &mail.CreditTaken{Queue: s.queue, Tag: c.Tag, Available: uint32(s.ready)})
 		}
 	}

@@ -1,6 +1,6 @@
 package consumers
 
-import "candlemark/actors/mail"
+import "candlemark/actors/system/mail"
 
 // maxOwed is the maximum number of bytes of a consumer's deliveries in one turn that its Unread is not charged with, so
 // that small messages do not each change it.
@@ -8,7 +8,7 @@ const maxOwed = 4 << 10
 
 // Admits reports whether c, the next consumer, may get a delivery with the given charge. If its client has to read
 // before, c and its channel's other consumers that get no more wait for mail.UnreadRoom (PRO-20).
-func (s *Set) Admits(c *Consumer, charge int) bool {
+func (s *Consumers) Admits(c *Consumer, charge int) bool {
 	if c.Unread == nil || c.owed > 0 && c.owed+charge <= maxOwed || c.Unread.Room(int64(c.owed+charge)) {
 		return true
 	}
@@ -25,7 +25,7 @@ func (s *Set) Admits(c *Consumer, charge int) bool {
 }
 
 // NextFor returns the next consumer for a delivery with the given charge, nil if none can take it.
-func (s *Set) NextFor(charge int) *Consumer {
+func (s *Consumers) NextFor(charge int) *Consumer {
 	for {
 		if c := s.Next(); c == nil || s.Admits(c, charge) {
 			return c
@@ -34,7 +34,7 @@ func (s *Set) NextFor(charge int) *Consumer {
 }
 
 // roomy lets the waiting consumers of a channel continue.
-func (s *Set) roomy(m *mail.UnreadRoom) {
+func (s *Consumers) roomy(m *mail.UnreadRoom) {
 	h := s.channels[m.Channel.GetId()]
 	if h == nil {
 		return

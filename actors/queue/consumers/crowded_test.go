@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/budget"
-	"candlemark/internal/testkit/address"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit/address"
+	"candlemark/internal/transport/budget"
 )
 
 // clients are the clients of the channels a, b and c; a and b are on one connection, and all belong to one user.
@@ -33,7 +33,7 @@ func newClients() *clients {
 func (c *clients) post(_ mail.Address, what any) { c.posted = append(c.posted, what) }
 
 // gets ends a turn: it hands over the deliveries, and passes on what was posted. The error is for mail of another type.
-func (c *clients) gets(s *Set) error {
+func (c *clients) gets(s *Consumers) error {
 	s.Flush()
 	for _, p := range c.out {
 		if d, ok := p.Mail.(*mail.Deliver); ok {
@@ -67,7 +67,7 @@ func (c *clients) reads(channel mail.Address, bytes int) {
 }
 
 // check returns an error if the clients hold more than their limits, or if consumers wait although there is room.
-func (c *clients) check(s *Set) error {
+func (c *clients) check(s *Consumers) error {
 	sum := map[mail.Address]int{}
 	for channel, list := range c.held {
 		for _, d := range list {
@@ -110,7 +110,7 @@ func TestPRO20_Crowded(t *testing.T) {
 						_ = c.gets(&s)
 						for _, h := range s.channels { // the windows are not in question
 							for _, k := range h.consumers {
-								s.Grant(&mail.Grant{Channel: h.Address, Tag: k.Tag, Messages: k.messages, Bytes: k.bytes})
+								s.Grant(&mail.ReturnWindow{Channel: h.Address, Tag: k.Tag, Messages: k.messages, Bytes: k.bytes})
 							}
 						}
 					}

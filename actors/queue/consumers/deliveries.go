@@ -5,13 +5,13 @@ import (
 	"maps"
 	"slices"
 
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 )
 
 // Deliver assigns a message, whose body has the given length in bytes and whose delivery has the given charge, to c, the
 // next consumer, and advances to the following one. The deliveries to a consumer in one turn form one mail. It returns
 // that mail, and the new delivery in it, which the caller has to fill.
-func (s *Set) Deliver(c *Consumer, body, charge int) (*mail.Deliver, *mail.Delivery) {
+func (s *Consumers) Deliver(c *Consumer, body, charge int) (*mail.Deliver, *mail.Delivery) {
 	if c.deliver == nil {
 		c.deliver = mail.NewDeliver(s.queue, c.Tag, c.NoAck)
 		c.deliver.Unread = c.Unread
@@ -36,7 +36,7 @@ func (s *Set) Deliver(c *Consumer, body, charge int) (*mail.Deliver, *mail.Deliv
 
 // Flush sends each consumer its deliveries of this turn, in one mail, and returns the number of deliveries with and
 // without acknowledgements.
-func (s *Set) Flush() (withAcks, without uint64) {
+func (s *Consumers) Flush() (withAcks, without uint64) {
 	for i, c := range s.touched {
 		c.pay()
 		if n := uint64(len(c.deliver.Items)); c.NoAck {
@@ -54,7 +54,7 @@ func (s *Set) Flush() (withAcks, without uint64) {
 }
 
 // Discard drops the deliveries of this turn.
-func (s *Set) Discard() {
+func (s *Consumers) Discard() {
 	for _, c := range s.touched {
 		c.pay()
 		c.deliver.Release()
@@ -63,7 +63,7 @@ func (s *Set) Discard() {
 }
 
 // Hold adds an unacked delivery to a channel, and returns its number.
-func (s *Set) Hold(h *Channel, d Delivery) uint64 {
+func (s *Consumers) Hold(h *Holder, d ChannelDelivery) uint64 {
 	s.unacked++
 	if d.Consumer != nil {
 		d.Consumer.unacked++
@@ -73,10 +73,10 @@ func (s *Set) Hold(h *Channel, d Delivery) uint64 {
 
 // Unowned returns the record of the deliveries that no channel holds but a lock still covers (LOCK-10), created if
 // necessary. Its Address is nil.
-func (s *Set) Unowned() *Channel {
+func (s *Consumers) Unowned() *Holder {
 	h := s.channels[unowned]
 	if h == nil {
-		h = &Channel{}
+		h = &Holder{}
 		s.channels[unowned] = h
 	}
 	return h
@@ -86,10 +86,10 @@ func (s *Set) Unowned() *Channel {
 const unowned = ""
 
 // CloseUnowned removes the record of Unowned, which must have no deliveries.
-func (s *Set) CloseUnowned() { delete(s.channels, unowned) }
+func (s *Consumers) CloseUnowned() { delete(s.channels, unowned) }
 
 // Release frees the prefetch used by a delivery that was removed from its channel.
-func (s *Set) Release(d Delivery) {
+func (s *Consumers) Release(d ChannelDelivery) {
 	s.unacked--
 	if c := d.Consumer; c != nil {
 		c.unacked--
@@ -101,7 +101,7 @@ func (s *Set) Release(d Delivery) {
 }
 
 // Grant frees part of a consumer's window.
-func (s *Set) Grant(m *mail.Grant) {
+func (s *Consumers) Grant(m *mail.ReturnWindow) {
 	if c := s.Find(m.Channel, m.Tag); c != nil {
 		c.messages -= m.Messages
 		c.bytes -= m.Bytes
@@ -111,9 +111,9 @@ func (s *Set) Grant(m *mail.Grant) {
 
 // Oldest returns the time of the oldest unacked delivery, 0 if there is none, and needs the present time; both are in
 // wall ms. It examines one block of deliveries of each channel.
-func (s *Set) Oldest(now int64) (at int64) {
+func (s *Consumers) Oldest(now int64) (at int64) {
 	for _, h := range s.channels {
-		h.Unacked.Some(1, 1, func(_ uint64, d Delivery) {
+		h.Unacked.Some(1, 1, func(_ uint64, d ChannelDelivery) {
 			if since := d.Since.At(now); at == 0 || since < at {
 				at = since
 			}
@@ -124,8 +124,8 @@ func (s *Set) Oldest(now int64) (at int64) {
 
 // Unsettled is an unacked delivery.
 type Unsettled struct {
-	Delivery
-	Channel *Channel
+	ChannelDelivery
+	Channel *Holder
 	Number  uint64
 }
 
@@ -144,13 +144,13 @@ func (u *Unsettled) Lock() uint64 {
 
 // Scan iterates over all unacked deliveries, in no order, over several steps.
 type Scan struct {
-	channels []*Channel
+	channels []*Holder
 	next     uint64 // number at which to continue in the first channel
 	limit    int    // deliveries per step
 }
 
 // Scan starts an iteration with limit deliveries per step.
-func (s *Set) Scan(limit int) *Scan {
+func (s *Consumers) Scan(limit int) *Scan {
 	return &Scan{slices.Collect(maps.Values(s.channels)), 1, limit}
 }
 
@@ -159,7 +159,7 @@ func (x *Scan) Step(f func(Unsettled)) (done bool) {
 	left := x.limit
 	for ; len(x.channels) > 0 && left > 0; left-- {
 		h := x.channels[0]
-		x.next = h.Unacked.Some(x.next, left, func(number uint64, u Delivery) {
+		x.next = h.Unacked.Some(x.next, left, func(number uint64, u ChannelDelivery) {
 			f(Unsettled{u, h, number})
 			left--
 		})

@@ -14,7 +14,7 @@ type ring struct {
 }
 
 // Next returns the next consumer, nil if none can take a message.
-func (s *Set) Next() *Consumer { return s.roundRobin.next() }
+func (s *Consumers) Next() *Consumer { return s.roundRobin.next() }
 
 func (t roundRobin) next() *Consumer {
 	for _, r := range t {
@@ -62,7 +62,7 @@ func (r *ring) advance(c *Consumer) {
 }
 
 // refresh adds a consumer to its ring, as the last, or removes it, depending on whether it can take a message.
-func (s *Set) refresh(c *Consumer) {
+func (s *Consumers) refresh(c *Consumer) {
 	r := c.ring
 	switch can := c.canTake() && s.Active(c); {
 	case can && c.next == nil:

@@ -3,7 +3,7 @@ package consumers
 import (
 	"slices"
 
-	"candlemark/actors/mail"
+	"candlemark/actors/system/mail"
 )
 
 // A queue with x-single-active-consumer (DEC-11) delivers only to its first consumer. When that is detached, the next
@@ -11,12 +11,12 @@ import (
 // takes over as soon as the active one has no unacked deliveries; until then no consumer gets messages.
 
 // Active reports whether c may get messages at all.
-func (s *Set) Active(c *Consumer) bool {
+func (s *Consumers) Active(c *Consumer) bool {
 	return !s.paused && s.isActiveConsumer(c)
 }
 
 // SingleActive returns the active consumer of a queue with a single active consumer, nil for none.
-func (s *Set) SingleActive() *Consumer {
+func (s *Consumers) SingleActive() *Consumer {
 	if !s.singleActive || s.active == nil || s.yielding() {
 		return nil
 	}
@@ -24,16 +24,16 @@ func (s *Set) SingleActive() *Consumer {
 }
 
 // isActiveConsumer reports whether c does not have to wait for another consumer to leave.
-func (s *Set) isActiveConsumer(c *Consumer) bool {
+func (s *Consumers) isActiveConsumer(c *Consumer) bool {
 	return !s.singleActive || c == s.active && !s.yielding()
 }
 
 // yielding reports whether the active consumer is to be replaced.
-func (s *Set) yielding() bool {
+func (s *Consumers) yielding() bool {
 	return s.takeover && s.waiting[0].Priority > s.active.Priority
 }
 
-func (s *Set) addWaiting(c *Consumer) {
+func (s *Consumers) addWaiting(c *Consumer) {
 	if !s.singleActive {
 		return
 	}
@@ -46,7 +46,7 @@ func (s *Set) addWaiting(c *Consumer) {
 }
 
 // removeWaiting removes a detached consumer from the order of succession.
-func (s *Set) removeWaiting(c *Consumer) {
+func (s *Consumers) removeWaiting(c *Consumer) {
 	if !s.singleActive {
 		return
 	}
@@ -59,7 +59,7 @@ func (s *Set) removeWaiting(c *Consumer) {
 
 // electActive activates the first in line if no consumer is active, or if the active one is to be replaced and has no
 // unacked deliveries.
-func (s *Set) electActive() {
+func (s *Consumers) electActive() {
 	switch {
 	case len(s.waiting) == 0:
 		return
@@ -79,7 +79,7 @@ func (s *Set) electActive() {
 }
 
 // CancelAll informs all consumers that their queue ends, and returns the allowances of their channels.
-func (s *Set) CancelAll() {
+func (s *Consumers) CancelAll() {
 	for _, h := range s.channels {
 		s.disallow(h, 0)
 		for _, c := range h.consumers {
@@ -89,7 +89,7 @@ func (s *Set) CancelAll() {
 }
 
 // Pause stops deliveries to all consumers, or resumes them.
-func (s *Set) Pause(on bool) {
+func (s *Consumers) Pause(on bool) {
 	s.paused = on
 	for _, h := range s.channels {
 		s.disallow(h, 0)

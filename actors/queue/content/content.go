@@ -1,12 +1,12 @@
 package content
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
-	"candlemark/internal/topology/timeheaders"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/topology/timeheaders"
+	"candlemark/internal/storage/store"
 )
 
 // largeBody is the size in bytes from which a body is kept by reference, not copied.

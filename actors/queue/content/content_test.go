@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"candlemark/actors/queue/backlog"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
-	"candlemark/internal/topology/timeheaders"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/topology/timeheaders"
+	"candlemark/internal/storage/store"
 	"candlemark/protocol"
 )
 

@@ -2,7 +2,7 @@
 // messages that forward-to moves on, which are not dead-lettered. It builds the mail for that actor.
 //
 // Owns: which messages of the queue's backlog these are, how many are under way, and when dead letters that no target
-// took are retried. The actor adds x-death and detects cycles (actors/deadletter).
+// took are retried. The actor adds x-death and detects cycles (actors/movers/republish).
 //
 // Sends, through its Outbox: DeadLetter to the dead-letter actor.
 //

@@ -1,17 +1,17 @@
 package deadletters
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/records"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 )
 
 // Flush sends dead letters to the dead-letter actor in order, at most Limit of them under way, and examines about limit
 // of them. It reports whether more could be sent. Dead letters whose exchange is gone need no answers.
-func (l *Set) Flush(now clock.Instant, dates clock.Dates, limit int) (more bool) {
+func (l *DeadLetters) Flush(now clock.Instant, dates clock.Dates, limit int) (more bool) {
 	if l == nil {
 		return false
 	}
@@ -47,7 +47,7 @@ type batch struct {
 
 // add adds a dead letter to the batch, unless, after a change of settings, it no longer belongs there. It returns false
 // if the content has to be read first.
-func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
+func (l *DeadLetters) add(b *batch, id uint64, x deadLetter) bool {
 	switch {
 	case x.reason == store.Forwarded && l.Last:
 		l.await(id, b.now) // it is discarded with the queue
@@ -98,12 +98,12 @@ func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 }
 
 // waits reports whether a dead letter waits for a dead-letter exchange.
-func (l *Set) waits(x deadLetter) bool {
+func (l *DeadLetters) waits(x deadLetter) bool {
 	return l.Waits && !l.Settings.HasDLX && x.reason != store.Forwarded
 }
 
 // newMail returns a mail for dead letters for the given reason; date is the time for x-death, in s since 1970.
-func (l *Set) newMail(why store.Reason, date int64) *mail.DeadLetter {
+func (l *DeadLetters) newMail(why store.Reason, date int64) *mail.DeadLetter {
 	m := &mail.DeadLetter{From: l.Self, Queue: l.Queue.Name, Incarnation: l.Queue.Incarnation, Epoch: l.epoch}
 	s := l.Settings
 	switch {
@@ -127,7 +127,7 @@ var Reasons = map[store.Reason]string{
 
 // cancelForward takes back a message that is no longer to be forwarded: it becomes ready, or expires if it is past its
 // deadline. It reports whether it did.
-func (l *Set) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
+func (l *DeadLetters) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
 	late := l.Deadline(x.message) <= now.Floor() && (!x.now || x.tries > 0)
 	if l.Settings.HasForward && !late {
 		return false
@@ -137,13 +137,13 @@ func (l *Set) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
 	if late {
 		l.Owner.End(x.message, store.Expired)
 	} else {
-		l.Owner.Return(x.message)
+		l.Owner.MakeReady(x.message)
 	}
 	return true
 }
 
 // remainingTTL returns the TTL for a forwarded message, which keeps its deadline.
-func (l *Set) remainingTTL(h backlog.Handle, own int64, now clock.Instant) int64 {
+func (l *DeadLetters) remainingTTL(h backlog.Handle, own int64, now clock.Instant) int64 {
 	if at := l.Deadline(h); at != store.Never {
 		return max(at-now.Ceil(), 0)
 	}

@@ -4,10 +4,10 @@ import (
 	"iter"
 	"slices"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/paging"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 )
 
 // Delays before a dead letter that could not be enqueued is retried: initial and maximum, in ms. Each round without
@@ -35,7 +35,7 @@ type retries struct {
 }
 
 // guarantee returns the guarantee to request for a message.
-func (l *Set) guarantee(x deadLetter, now clock.Instant) mail.Guarantee {
+func (l *DeadLetters) guarantee(x deadLetter, now clock.Instant) mail.Guarantee {
 	switch {
 	case l.Last:
 		return mail.Drop
@@ -48,7 +48,7 @@ func (l *Set) guarantee(x deadLetter, now clock.Instant) mail.Guarantee {
 }
 
 // kept adds a message that could not be enqueued.
-func (l *Set) kept(k mail.Retained, now clock.Instant) {
+func (l *DeadLetters) kept(k mail.Retained, now clock.Instant) {
 	x, ok := l.all.Take(k.ID)
 	if !ok {
 		return
@@ -69,7 +69,7 @@ func (l *Set) kept(k mail.Retained, now clock.Instant) {
 }
 
 // await adds a message to the next round.
-func (l *Set) await(id uint64, now clock.Instant) {
+func (l *DeadLetters) await(id uint64, now clock.Instant) {
 	r := &l.retries
 	r.ids = append(r.ids, id)
 	if r.at == 0 {
@@ -79,7 +79,7 @@ func (l *Set) await(id uint64, now clock.Instant) {
 }
 
 // Retry resends dead letters that were returned, if it is time: the oldest first, at most Limit at a time.
-func (l *Set) Retry(now clock.Instant, dates clock.Dates) {
+func (l *DeadLetters) Retry(now clock.Instant, dates clock.Dates) {
 	if l == nil || l.retries.at == 0 || l.retries.at > now.Floor() {
 		return
 	}
@@ -109,7 +109,7 @@ func (l *Set) Retry(now clock.Instant, dates clock.Dates) {
 }
 
 // Next returns when Retry has to be called, in wall ms.
-func (l *Set) Next() (int64, bool) {
+func (l *DeadLetters) Next() (int64, bool) {
 	if l == nil {
 		return 0, false
 	}
@@ -118,7 +118,7 @@ func (l *Set) Next() (int64, bool) {
 }
 
 // RetryNow makes the next round due, because a target took a message or this is the last attempt.
-func (l *Set) RetryNow(now clock.Instant) {
+func (l *DeadLetters) RetryNow(now clock.Instant) {
 	if l == nil {
 		return
 	}
@@ -129,7 +129,7 @@ func (l *Set) RetryNow(now clock.Instant) {
 }
 
 // order requests the contents of the paged-out dead letters among ids.
-func (l *Set) order(ids iter.Seq[uint64], now clock.Instant) {
+func (l *DeadLetters) order(ids iter.Seq[uint64], now clock.Instant) {
 	if l.Pager.Paused(now) {
 		return
 	}

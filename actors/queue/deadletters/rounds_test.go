@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/paging"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 

@@ -1,13 +1,13 @@
 package deadletters
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/paging"
-	"candlemark/internal/clock"
-	"candlemark/internal/seqmap"
-	"candlemark/internal/store"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/store"
+	"candlemark/internal/transport/seqmap"
 	"candlemark/policies"
 )
 
@@ -27,8 +27,8 @@ type Owner interface {
 	Drop(h backlog.Handle, why store.Reason)
 	// Remove removes a message from the queue.
 	Remove(h backlog.Handle, why store.Reason)
-	// Return makes a message ready again.
-	Return(h backlog.Handle)
+	// MakeReady makes a message ready again.
+	MakeReady(h backlog.Handle)
 }
 
 // Parts are the parts of a queue that its dead letters use.
@@ -46,8 +46,8 @@ type Parts struct {
 	Out      *mail.Posts
 }
 
-// Set holds the dead letters of a queue. A nil *Set is an empty set and valid for all methods except Add and Forward.
-type Set struct {
+// DeadLetters holds the dead letters of a queue. A nil *DeadLetters is an empty set and valid for all methods except Add and Forward.
+type DeadLetters struct {
 	Parts
 	// Last makes every attempt the last one: the queue is deleted.
 	Last bool
@@ -75,38 +75,38 @@ type deadLetter struct {
 	taken   []mail.Target // targets that have taken it
 }
 
-// Past holds the counters to continue with in a later Set of the queue, as answers may arrive late. The zero value is
+// Counters holds the counters to continue with in a later Set of the queue, as answers may arrive late. The zero value is
 // for the first Set.
-type Past struct {
+type Counters struct {
 	last, epoch uint64
 	delay       int64
 }
 
 // New returns the empty Set of a queue.
-func New(p Parts) *Set { return &Set{Parts: p} }
+func New(p Parts) *DeadLetters { return &DeadLetters{Parts: p} }
 
-// Continue sets the counters. It is called right after New.
-func (l *Set) Continue(p Past) {
+// RestoreCounters sets the counters. It is called right after New.
+func (l *DeadLetters) RestoreCounters(p Counters) {
 	l.all, l.sent, l.epoch, l.retries.delay = seqmap.After[deadLetter](p.last), p.last, p.epoch, p.delay
 }
 
-// Past returns the counters of this Set, which must be empty.
-func (l *Set) Past() Past {
+// Counters returns the counters of this Set, which must be empty.
+func (l *DeadLetters) Counters() Counters {
 	if l == nil {
-		return Past{}
+		return Counters{}
 	}
-	return Past{l.all.Last(), l.epoch, l.retries.delay}
+	return Counters{l.all.Last(), l.epoch, l.retries.delay}
 }
 
 // Add adds a taken message as a dead letter.
-func (l *Set) Add(h backlog.Handle, why store.Reason) {
+func (l *DeadLetters) Add(h backlog.Handle, why store.Reason) {
 	l.bytes += l.Messages.Size(h)
 	l.Messages.Entry(h).Marks |= backlog.Ended
 	l.all.Append(deadLetter{message: h, reason: why})
 }
 
 // Forward adds a taken message to be forwarded. now: forward it although its TTL is 0.
-func (l *Set) Forward(h backlog.Handle, now bool) {
+func (l *DeadLetters) Forward(h backlog.Handle, now bool) {
 	size := l.Messages.Size(h)
 	l.forwarding++
 	l.forwardingBytes += size
@@ -116,7 +116,7 @@ func (l *Set) Forward(h backlog.Handle, now bool) {
 }
 
 // CanForward reports whether there is room for another forwarded message.
-func (l *Set) CanForward() bool { return l == nil || l.forwarding < ForwardLimit }
+func (l *DeadLetters) CanForward() bool { return l == nil || l.forwarding < ForwardLimit }
 
 // Counts are the counts of a Set.
 type Counts struct {
@@ -135,7 +135,7 @@ type Counts struct {
 }
 
 // Counts returns the counts. They are maintained, not computed.
-func (l *Set) Counts() Counts {
+func (l *DeadLetters) Counts() Counts {
 	if l == nil {
 		return Counts{}
 	}
@@ -144,7 +144,7 @@ func (l *Set) Counts() Counts {
 
 // Retained returns the messages, and the bytes of bodies, that count against the queue's limits: retained dead letters
 // (DL-30), and forwarded messages that have not arrived.
-func (l *Set) Retained() (messages, bytes int64) {
+func (l *DeadLetters) Retained() (messages, bytes int64) {
 	switch {
 	case l == nil:
 		return 0, 0
@@ -155,20 +155,20 @@ func (l *Set) Retained() (messages, bytes int64) {
 }
 
 // Each calls f for each message until it returns false.
-func (l *Set) Each(f func(h backlog.Handle, why store.Reason) bool) {
+func (l *DeadLetters) Each(f func(h backlog.Handle, why store.Reason) bool) {
 	if l != nil {
 		l.all.Each(func(_ uint64, x deadLetter) bool { return f(x.message, x.reason) })
 	}
 }
 
 // discard removes a message for which no answer is expected.
-func (l *Set) discard(x deadLetter) {
+func (l *DeadLetters) discard(x deadLetter) {
 	l.uncount(x)
 	l.Owner.Remove(x.message, x.reason)
 }
 
 // uncount subtracts one from the counts.
-func (l *Set) uncount(x deadLetter) {
+func (l *DeadLetters) uncount(x deadLetter) {
 	size := l.Messages.Size(x.message)
 	l.bytes -= size
 	if x.reason == store.Forwarded {
@@ -178,19 +178,19 @@ func (l *Set) uncount(x deadLetter) {
 }
 
 // hasRoom reports whether another message may be sent to the dead-letter actor.
-func (l *Set) hasRoom() bool {
+func (l *DeadLetters) hasRoom() bool {
 	return l.out < Limit && (l.out == 0 || l.outBytes < l.Pager.Transit(l.Memory()))
 }
 
 // answered counts a message that is no longer with the dead-letter actor.
-func (l *Set) answered(x deadLetter) {
+func (l *DeadLetters) answered(x deadLetter) {
 	l.out--
 	l.outBytes -= l.Messages.Size(x.message)
 }
 
 // Answered handles an answer of the dead-letter actor: it has settled some dead letters, returns others to be retried,
 // or has failed and needs all unanswered dead letters again.
-func (l *Set) Answered(m *mail.DeadLetterReply, now clock.Instant) {
+func (l *DeadLetters) Answered(m *mail.DeadLetterReply, now clock.Instant) {
 	if l == nil || m.Incarnation != l.Queue.Incarnation {
 		return
 	}
@@ -222,7 +222,7 @@ func (l *Set) Answered(m *mail.DeadLetterReply, now clock.Instant) {
 }
 
 // resend schedules all unanswered messages to be sent again, along with messages to be retried.
-func (l *Set) resend() {
+func (l *DeadLetters) resend() {
 	l.epoch++
 	l.out, l.outBytes, l.sent, l.retries = 0, 0, l.all.Last(), retries{}
 	l.all.Each(func(n uint64, _ deadLetter) bool {

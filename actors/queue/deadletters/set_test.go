@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/paging"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
-	"candlemark/internal/testkit/address"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit/address"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 
@@ -23,7 +23,7 @@ func at(ms int64) clock.Instant { return clock.Instant((start + ms) * int64(time
 
 // fixture is a queue whose messages are named by their numbers.
 type fixture struct {
-	*Set
+	*DeadLetters
 	settings policies.QueueSettings
 	messages backlog.Backlog
 	pager    paging.Pager
@@ -41,7 +41,7 @@ func newFixture(change ...func(*policies.QueueSettings)) *fixture {
 	}
 	v := topology.NewVHost("/")
 	v.DeadLetter = address.Named("dead letters")
-	f.Set = New(Parts{
+	f.DeadLetters = New(Parts{
 		Owner: f, Queue: &topology.Queue{Name: "q", Incarnation: 7, Durable: true}, VHost: v, Settings: &f.settings,
 		Messages: &f.messages, Deadline: f.messages.Deadline, Pager: &f.pager, Out: &f.out, Memory: func() paging.Memory { return f.memory },
 	})
@@ -67,7 +67,7 @@ func (f *fixture) Remove(h backlog.Handle, _ store.Reason) {
 	f.messages.Remove(h)
 }
 
-func (f *fixture) Return(h backlog.Handle) {
+func (f *fixture) MakeReady(h backlog.Handle) {
 	f.note("return", h)
 	f.messages.Return(h)
 }
@@ -224,9 +224,9 @@ func TestDatesAreByTheWall_TTL35(t *testing.T) {
 	}
 }
 
-// TestNoneAtAll: a queue without dead letters has no Set.
+// TestNoneAtAll: a queue without dead letters has no DeadLetters.
 func TestNoneAtAll(t *testing.T) {
-	var l *Set
+	var l *DeadLetters
 	l.Answered(&mail.DeadLetterReply{}, 0)
 	l.Retry(0, clock.Dates{})
 	l.RetryNow(0)

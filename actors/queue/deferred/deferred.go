@@ -9,9 +9,9 @@ import (
 	"candlemark/actors/queue/wheel"
 )
 
-// Set holds the deferred messages of a queue that no consumer holds. A nil *Set is an empty set and valid for all
+// Deferred holds the deferred messages of a queue that no consumer holds. A nil *Set is an empty set and valid for all
 // methods except Add and Take.
-type Set struct {
+type Deferred struct {
 	messages *backlog.Backlog
 	wheel    wheel.Wheel[*backlog.Backlog] // messages that expire
 	there    map[uint64]backlog.Handle     // by number
@@ -33,15 +33,15 @@ func (p postponed) before(q postponed) bool {
 }
 
 // New returns an empty Set of messages in b.
-func New(b *backlog.Backlog) *Set {
-	return &Set{
+func New(b *backlog.Backlog) *Deferred {
+	return &Deferred{
 		messages: b, wheel: wheel.New(b), there: map[uint64]backlog.Handle{}, until: map[uint64]int64{},
 		waiting: *btree.NewBTreeGOptions(postponed.before, btree.Options{NoLocks: true}),
 	}
 }
 
 // Len returns the number of messages.
-func (s *Set) Len() int {
+func (s *Deferred) Len() int {
 	if s == nil {
 		return 0
 	}
@@ -49,7 +49,7 @@ func (s *Set) Len() int {
 }
 
 // Bytes returns the total length of their bodies.
-func (s *Set) Bytes() int64 {
+func (s *Deferred) Bytes() int64 {
 	if s == nil {
 		return 0
 	}
@@ -57,7 +57,7 @@ func (s *Set) Bytes() int64 {
 }
 
 // Add adds a message that is not ready and that no consumer holds; now is in wall ms.
-func (s *Set) Add(h backlog.Handle, now int64) {
+func (s *Deferred) Add(h backlog.Handle, now int64) {
 	seq := s.messages.Seq(h)
 	if i, found := slices.BinarySearch(s.order, seq); !found {
 		s.order = slices.Insert(s.order, i, seq)
@@ -71,14 +71,14 @@ func (s *Set) Add(h backlog.Handle, now int64) {
 }
 
 // Postpone sets the time at which a message is ready again, in wall ms (RETRY-1).
-func (s *Set) Postpone(h backlog.Handle, until int64) {
+func (s *Deferred) Postpone(h backlog.Handle, until int64) {
 	seq := s.messages.Seq(h)
 	s.until[seq] = until
 	s.waiting.Set(postponed{until, seq})
 }
 
 // Postponed returns the number of messages with a time when they are ready again.
-func (s *Set) Postponed() int {
+func (s *Deferred) Postponed() int {
 	if s == nil {
 		return 0
 	}
@@ -86,7 +86,7 @@ func (s *Set) Postponed() int {
 }
 
 // Until returns when a message is ready again, in wall ms; false if it waits for a consumer.
-func (s *Set) Until(h backlog.Handle) (until int64, ok bool) {
+func (s *Deferred) Until(h backlog.Handle) (until int64, ok bool) {
 	if s == nil {
 		return 0, false
 	}
@@ -95,12 +95,12 @@ func (s *Set) Until(h backlog.Handle) (until int64, ok bool) {
 }
 
 // Take removes a message. A postponed message is an ordinary one from then on.
-func (s *Set) Take(h backlog.Handle) {
+func (s *Deferred) Take(h backlog.Handle) {
 	s.wheel.Remove(h)
 	s.forget(h)
 }
 
-func (s *Set) forget(h backlog.Handle) {
+func (s *Deferred) forget(h backlog.Handle) {
 	seq := s.messages.Seq(h)
 	if until, ok := s.until[seq]; ok {
 		s.messages.Entry(h).Marks &^= backlog.Deferred
@@ -116,7 +116,7 @@ func (s *Set) forget(h backlog.Handle) {
 }
 
 // Find returns the message with that number.
-func (s *Set) Find(seq uint64) (h backlog.Handle, ok bool) {
+func (s *Deferred) Find(seq uint64) (h backlog.Handle, ok bool) {
 	if s == nil {
 		return 0, false
 	}
@@ -126,7 +126,7 @@ func (s *Set) Find(seq uint64) (h backlog.Handle, ok bool) {
 
 // From yields messages with numbers above after, ascending, until yield returns false. Nothing may change during the
 // walk.
-func (s *Set) From(after uint64, yield func(h backlog.Handle) bool) {
+func (s *Deferred) From(after uint64, yield func(h backlog.Handle) bool) {
 	if s == nil {
 		return
 	}
@@ -142,7 +142,7 @@ func (s *Set) From(after uint64, yield func(h backlog.Handle) bool) {
 }
 
 // First returns the message with the lowest number.
-func (s *Set) First() (h backlog.Handle, ok bool) {
+func (s *Deferred) First() (h backlog.Handle, ok bool) {
 	if s == nil {
 		return 0, false
 	}
@@ -154,9 +154,9 @@ func (s *Set) First() (h backlog.Handle, ok bool) {
 	return 0, false
 }
 
-// Lift takes a message off the wheel so that its deadline can be changed, and reports whether it was in the Set. Drop
+// Detach takes a message off the wheel so that its deadline can be changed, and reports whether it was in the Set. Drop
 // puts it back.
-func (s *Set) Lift(h backlog.Handle) bool {
+func (s *Deferred) Detach(h backlog.Handle) bool {
 	if at, is := s.Find(s.messages.Seq(h)); !is || at != h {
 		return false
 	}
@@ -164,11 +164,11 @@ func (s *Set) Lift(h backlog.Handle) bool {
 	return true
 }
 
-// Drop puts a message back on the wheel; see Lift.
-func (s *Set) Drop(h backlog.Handle) { s.wheel.Add(h) }
+// Reattach puts a message back on the wheel; see Lift.
+func (s *Deferred) Reattach(h backlog.Handle) { s.wheel.Add(h) }
 
 // Next returns when Advance has to be called, in wall ms.
-func (s *Set) Next() (int64, bool) {
+func (s *Deferred) Next() (int64, bool) {
 	if s == nil {
 		return 0, false
 	}
@@ -182,7 +182,7 @@ func (s *Set) Next() (int64, bool) {
 // Advance removes messages past their deadline, if over confirms it, and then messages whose time to be ready has
 // passed, about limit of each, and calls end or ready for each. over may move a message to another deadline (Lift). It
 // reports whether others may be left.
-func (s *Set) Advance(now int64, limit int, over func(backlog.Handle) bool, end, ready func(backlog.Handle)) (more bool) {
+func (s *Deferred) Advance(now int64, limit int, over func(backlog.Handle) bool, end, ready func(backlog.Handle)) (more bool) {
 	if s == nil {
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 
 // TestNone_DEFER2: a nil set is an empty one.
 func TestNone_DEFER2(t *testing.T) {
-	var none *Set
+	var none *Deferred
 	none.From(0, func(backlog.Handle) bool { t.Error("a message of no set"); return false })
 	if _, ok := none.Next(); ok || none.Len() != 0 || none.Bytes() != 0 || none.Postponed() != 0 || none.Advance(1, 1, nil, nil, nil) {
 		t.Error("no set is not empty")
@@ -81,18 +81,18 @@ func TestSet_DEFER2(t *testing.T) {
 }
 
 // moved gives some due messages another deadline, due or not, and reports whether a message is still due.
-func (s *Set) moved(now int64, rng *rand.Rand) func(h backlog.Handle) bool {
+func (s *Deferred) moved(now int64, rng *rand.Rand) func(h backlog.Handle) bool {
 	return func(h backlog.Handle) bool {
-		if rng.IntN(4) == 0 && s.Lift(h) {
+		if rng.IntN(4) == 0 && s.Detach(h) {
 			backlog.Retime(s.messages, h, now-1+rng.Int64N(4))
-			s.Drop(h)
+			s.Reattach(h)
 		}
 		return s.messages.Deadline(h) <= now
 	}
 }
 
 // checkOrder checks the messages with numbers above after.
-func checkOrder(t *testing.T, s *Set, after uint64, there map[uint64]backlog.Handle) {
+func checkOrder(t *testing.T, s *Deferred, after uint64, there map[uint64]backlog.Handle) {
 	t.Helper()
 	last, n := uint64(0), 0
 	s.From(after, func(h backlog.Handle) bool {

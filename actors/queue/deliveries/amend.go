@@ -1,11 +1,11 @@
 package deliveries
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/content"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 )
 
 // amendLimit is the number of messages amended in one step: each is rewritten as a whole.
@@ -29,19 +29,19 @@ func (d *Deliveries) amends(r *mail.SettleRange) bool {
 // numbered is a delivery and its number.
 type numbered struct {
 	number uint64
-	consumers.Delivery
+	consumers.ChannelDelivery
 }
 
 // settleRead settles deliveries that were removed from their channel, after reading their contents. Until then the
 // channel holds them again.
-func (d *Deliveries) settleRead(h *consumers.Channel, list []numbered, r mail.SettleRange, t *tally) {
+func (d *Deliveries) settleRead(h *consumers.Holder, list []numbered, r mail.SettleRange, t *tally) {
 	if len(list) == 0 {
 		return
 	}
 	b := &d.Messages.Backlog
 	want := make([]store.Ref, len(list))
 	for i, x := range list {
-		h.Unacked.Restore(x.number, x.Delivery)
+		h.Unacked.Restore(x.number, x.ChannelDelivery)
 		want[i] = store.Ref{Seq: b.Seq(x.Message), At: store.Position(b.Place(x.Message))}
 	}
 	var asked mail.Answerable

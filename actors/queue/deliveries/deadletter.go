@@ -3,8 +3,8 @@ package deliveries
 import (
 	"slices"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 

@@ -1,14 +1,13 @@
 package deliveries
 
 import (
-	"candlemark/actors/mail"
-	"candlemark/actors/queue/acktimeouts"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/messages"
-	"candlemark/actors/queue/work"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 	"candlemark/protocol"
 )
 
@@ -16,7 +15,7 @@ import (
 // turn; if the queue ends first, it answers asked, unless nil, instead. Open returns the record of a channel that holds
 // deliveries.
 type Owner interface {
-	Open(channel mail.Address) *consumers.Channel
+	Open(channel mail.Address) *consumers.Holder
 	LookUp(asked mail.Answerable, want []store.Ref, found func(contents []store.Content, now clock.Instant))
 }
 
@@ -25,9 +24,9 @@ type Parts struct {
 	Name      string // of the queue
 	Arguments protocol.Table
 	Self      mail.Address
-	Messages  *messages.Set
-	Consumers *consumers.Set
-	Pending   *work.Pending
+	Messages  *messages.Messages
+	Consumers *consumers.Consumers
+	Pending   *Pending
 	Limit     *uint16 // limit of messages per turn
 	Out       *mail.Posts
 	Owner     Owner
@@ -37,7 +36,7 @@ type Parts struct {
 type Deliveries struct {
 	Parts
 	// Timeouts is nil until the first timeout.
-	Timeouts *acktimeouts.Timeouts
+	Timeouts *Timeouts
 	prepared map[backlog.Handle]int64 // deadlines, in ms, of deliveries that transactions are about to settle, 0 for none
 	unowned  map[backlog.Handle]unowned
 }
@@ -47,18 +46,18 @@ func New(p Parts) Deliveries { return Deliveries{Parts: p} }
 
 // Take makes a ready message an unacked delivery to a channel, for consumer unless that is nil, and returns the
 // delivery's number.
-func (d *Deliveries) Take(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
+func (d *Deliveries) Take(h backlog.Handle, by *consumers.Holder, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
 	d.Messages.Backlog.Take(h)
 	return d.hold(h, by, consumer, now)
 }
 
 // hold does the same as Take for a message that is not ready.
-func (d *Deliveries) hold(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
+func (d *Deliveries) hold(h backlog.Handle, by *consumers.Holder, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
 	set := d.Messages
 	if e := set.Backlog.Entry(h); !e.Redelivered {
 		set.Journal.Note(store.Delivered, e)
 	}
-	number = d.Consumers.Hold(by, consumers.Delivery{Message: h, Since: consumers.MomentOf(set.Journal.At), Consumer: consumer})
+	number = d.Consumers.Hold(by, consumers.ChannelDelivery{Message: h, Since: consumers.MomentOf(set.Journal.At), Consumer: consumer})
 	if consumer == nil || !consumer.Session { // otherwise the session's lock applies
 		d.startTimeout(h, by, number, consumer, now)
 	}
@@ -66,9 +65,9 @@ func (d *Deliveries) hold(h backlog.Handle, by *consumers.Channel, consumer *con
 }
 
 // Lock adds the lock of an unacked delivery to its facts.
-func (d *Deliveries) Lock(f *mail.Facts, by *consumers.Channel, number uint64) {
+func (d *Deliveries) Lock(f *mail.Facts, by *consumers.Holder, number uint64) {
 	taken, _ := by.Unacked.Get(number)
-	u := consumers.Unsettled{Delivery: taken, Channel: by, Number: number}
+	u := consumers.Unsettled{ChannelDelivery: taken, Channel: by, Number: number}
 	f.Lock = u.Lock()
 	if until := max(d.Timeouts.Until(taken.Message), d.Messages.Sessions.Until(taken.Consumer)); until != 0 {
 		f.Locked = d.Messages.Dates.Date(until)
@@ -76,13 +75,13 @@ func (d *Deliveries) Lock(f *mail.Facts, by *consumers.Channel, number uint64) {
 }
 
 // startTimeout sets the deadline of a delivery.
-func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, number uint64, consumer *consumers.Consumer, now clock.Instant) {
+func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Holder, number uint64, consumer *consumers.Consumer, now clock.Instant) {
 	timeout := d.lockTime(h, consumer)
 	if timeout < 0 {
 		return
 	}
 	if d.Timeouts == nil {
-		d.Timeouts = acktimeouts.New(&d.Messages.Backlog)
+		d.Timeouts = NewTimeouts(&d.Messages.Backlog)
 	}
 	d.Timeouts.Start(h, to, number, store.After(now.Ceil(), timeout), now.Floor())
 }
@@ -92,8 +91,8 @@ func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, numbe
 // (LOCK-9). It reports whether others may be left.
 func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer)) (more bool) {
 	var ended []*consumers.Consumer
-	returned := map[*consumers.Channel]*mail.DeliveriesRequeued{}
-	more = d.Timeouts.Advance(now.Floor(), messages.TurnLimit, func(channel *consumers.Channel, number uint64) {
+	returned := map[*consumers.Holder]*mail.DeliveriesRequeued{}
+	more = d.Timeouts.Advance(now.Floor(), messages.TurnLimit, func(channel *consumers.Holder, number uint64) {
 		d.Messages.Counts.TimedOut++
 		m := returned[channel]
 		if m == nil {
@@ -101,8 +100,8 @@ func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer))
 			returned[channel] = m
 			d.Out.Send(channel.Address, m)
 		}
-		switch c := d.TakeBack(channel, number, m, now).Consumer; {
-		case c == nil || c.Gone() || c.Stays || c.Stopped():
+		switch c := d.RequeueOne(channel, number, m, now).Consumer; {
+		case c == nil || c.Gone() || c.KeepsOnTimeout || c.Stopped():
 		case c.Credited:
 			d.Consumers.Stop(c)
 			ended = append(ended, c)
@@ -121,8 +120,8 @@ func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer))
 	return more
 }
 
-// TakeBack requeues a delivery that its channel holds, and adds it to m, the mail to the channel.
-func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail.DeliveriesRequeued, now clock.Instant) consumers.Delivery {
+// RequeueOne requeues a delivery that its channel holds, and adds it to m, the mail to the channel.
+func (d *Deliveries) RequeueOne(channel *consumers.Holder, number uint64, m *mail.DeliveriesRequeued, now clock.Instant) consumers.ChannelDelivery {
 	u, _ := channel.Unacked.Take(number)
 	m.Add(number)
 	d.processed(channel, u)
@@ -132,7 +131,7 @@ func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail
 
 // processed is release for a delivery that is settled or returned: it counts how long the consumer had it (AGE-3). Moves
 // process no messages.
-func (d *Deliveries) processed(by *consumers.Channel, u consumers.Delivery) {
+func (d *Deliveries) processed(by *consumers.Holder, u consumers.ChannelDelivery) {
 	if !by.Claims {
 		d.Messages.Ages.Processed(u.Since.Ago(d.Messages.Journal.At))
 	}
@@ -140,7 +139,7 @@ func (d *Deliveries) processed(by *consumers.Channel, u consumers.Delivery) {
 }
 
 // release frees the prefetch used by a delivery.
-func (d *Deliveries) release(u consumers.Delivery) {
+func (d *Deliveries) release(u consumers.ChannelDelivery) {
 	delete(d.prepared, u.Message)
 	d.Timeouts.Stop(u.Message)
 	d.forgetUnowned(u.Message)
@@ -151,12 +150,12 @@ func (d *Deliveries) release(u consumers.Delivery) {
 // deliveries that a move holds or a transaction is about to settle. It reports whether others may remain.
 func (d *Deliveries) Abandon(end func(backlog.Handle)) (more bool) {
 	left := int(*d.Limit)
-	d.Consumers.Channels(func(h *consumers.Channel) {
+	d.Consumers.Channels(func(h *consumers.Holder) {
 		if h.Claims || left <= 0 {
 			return
 		}
 		var numbers []uint64
-		h.Unacked.Some(1, left, func(n uint64, u consumers.Delivery) {
+		h.Unacked.Some(1, left, func(n uint64, u consumers.ChannelDelivery) {
 			if !d.IsPrepared(u.Message) {
 				numbers = append(numbers, n)
 			}

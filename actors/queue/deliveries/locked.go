@@ -3,10 +3,10 @@ package deliveries
 import (
 	"slices"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
-	"candlemark/actors/queue/work"
-	"candlemark/internal/clock"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 )
 
 // SettleLocked settles deliveries by their locks, if all of them are held, and informs their channels.
@@ -23,7 +23,7 @@ func (d *Deliveries) SettleLocked(m *mail.SettleLocked, now clock.Instant) {
 		return u.Consumer != nil && u.Consumer.Session && !mail.Same(m.Connection, u.Consumer.Connection)
 	}
 	all := d.Consumers.Scan(int(*d.Limit))
-	d.Pending.Start(&work.Work{
+	d.Pending.Start(&LongCommand{
 		Expires: true, Asked: m,
 		Step: func(clock.Instant) bool {
 			return all.Step(func(u consumers.Unsettled) {
@@ -56,7 +56,7 @@ func setOf(locks []mail.Lock) map[mail.Lock]bool {
 
 // holds reports whether a delivery is still unacked and its lock has not expired, even if the timer is late.
 func (d *Deliveries) holds(u *consumers.Unsettled, now clock.Instant) bool {
-	if there, ok := u.Channel.Unacked.Get(u.Number); !ok || there != u.Delivery {
+	if there, ok := u.Channel.Unacked.Get(u.Number); !ok || there != u.ChannelDelivery {
 		return false
 	}
 	if u.Consumer != nil && u.Consumer.Session { // its session is locked instead
@@ -68,9 +68,9 @@ func (d *Deliveries) holds(u *consumers.Unsettled, now clock.Instant) bool {
 
 // settleFound settles held deliveries and answers.
 func (d *Deliveries) settleFound(m *mail.SettleLocked, found []consumers.Unsettled, now clock.Instant) {
-	ranges := map[*consumers.Channel][]mail.SettleRange{}
-	returned := map[*consumers.Channel]*mail.DeliveriesRequeued{}
-	var order []*consumers.Channel
+	ranges := map[*consumers.Holder][]mail.SettleRange{}
+	returned := map[*consumers.Holder]*mail.DeliveriesRequeued{}
+	var order []*consumers.Holder
 	for _, u := range found {
 		if returned[u.Channel] == nil {
 			returned[u.Channel] = &mail.DeliveriesRequeued{Queue: d.Self, Name: d.Name, Asked: true, Settled: true}
@@ -87,7 +87,7 @@ func (d *Deliveries) settleFound(m *mail.SettleLocked, found []consumers.Unsettl
 	for _, h := range order {
 		d.Out.Send(h.Address, returned[h])
 	}
-	d.Pending.Start(&work.Work{
+	d.Pending.Start(&LongCommand{
 		Expires: true, Asked: m,
 		Step: func(now clock.Instant) bool { // one channel, or a part of one
 			h := order[0]

@@ -1,10 +1,10 @@
 package deliveries
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
-	"candlemark/actors/queue/work"
-	"candlemark/internal/clock"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 )
 
 // Renew restarts the time of locks.
@@ -36,7 +36,7 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 	if m.Seq == 0 && len(want) == 0 && m.Number != 0 {
 		if h := d.Consumers.Channel(m.Channel); h != nil {
 			if u, ok := h.Unacked.Get(m.Number); ok {
-				one(consumers.Unsettled{Delivery: u, Channel: h, Number: m.Number}, now)
+				one(consumers.Unsettled{ChannelDelivery: u, Channel: h, Number: m.Number}, now)
 			}
 		}
 		d.Out.Send(m.ReplyTo, reply)
@@ -51,7 +51,7 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 		limit, meant = 1, func(u consumers.Unsettled) bool { return d.Messages.Backlog.Entry(u.Message).Seq == m.Seq }
 	}
 	all := d.Consumers.Scan(int(*d.Limit))
-	d.Pending.Start(&work.Work{
+	d.Pending.Start(&LongCommand{
 		Expires: true, Asked: m,
 		Step: func(now clock.Instant) bool {
 			return all.Step(func(u consumers.Unsettled) {
@@ -75,11 +75,11 @@ func (d *Deliveries) lockOf(u *consumers.Unsettled) mail.Lock {
 	return lock
 }
 
-// Return requeues a delivery.
-func (d *Deliveries) Return(m *mail.ReturnDelivery, now clock.Instant) {
+// RequeueOnRequest requeues a delivery.
+func (d *Deliveries) RequeueOnRequest(m *mail.ReturnDelivery, now clock.Instant) {
 	var held consumers.Unsettled
 	all := d.Consumers.Scan(int(*d.Limit))
-	d.Pending.Start(&work.Work{
+	d.Pending.Start(&LongCommand{
 		Expires: true, Asked: m,
 		Step: func(clock.Instant) bool {
 			return all.Step(func(u consumers.Unsettled) {
@@ -91,7 +91,7 @@ func (d *Deliveries) Return(m *mail.ReturnDelivery, now clock.Instant) {
 		End: func(now clock.Instant) {
 			if held.Channel != nil {
 				returned := &mail.DeliveriesRequeued{Queue: d.Self, Name: d.Name, Asked: true}
-				d.TakeBack(held.Channel, held.Number, returned, now)
+				d.RequeueOne(held.Channel, held.Number, returned, now)
 				d.Out.Send(held.Channel.Address, returned)
 			}
 			d.Out.Send(m.ReplyTo, &mail.ReturnDeliveryReply{Reply: m.Done(nil), Found: held.Channel != nil})

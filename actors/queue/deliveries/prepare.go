@@ -3,12 +3,12 @@ package deliveries
 import (
 	"slices"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/sessions"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 )
 
 // Prepare ensures that the work of a transaction will succeed (TXN-6): the deliveries are not requeued, and there is
@@ -40,7 +40,7 @@ func (d *Deliveries) prepare(m *mail.PrepareWork, now clock.Instant) error {
 	all := make([]consumers.Unsettled, len(m.Numbers))
 	for i, n := range m.Numbers {
 		u, ok := h.Unacked.Get(n)
-		all[i] = consumers.Unsettled{Delivery: u, Channel: h, Number: n}
+		all[i] = consumers.Unsettled{ChannelDelivery: u, Channel: h, Number: n}
 		if !ok || !d.holds(&all[i], now) {
 			return mail.ErrDeliveryLost
 		}
@@ -104,7 +104,7 @@ func (d *Deliveries) Unprepare(m *mail.ReleaseWork, now clock.Instant) {
 		switch {
 		case over:
 			d.Messages.Counts.TimedOut++
-			d.TakeBack(h, n, returned, now)
+			d.RequeueOne(h, n, returned, now)
 		case until != 0:
 			d.Timeouts.Start(u.Message, h, n, until, now.Floor())
 		}

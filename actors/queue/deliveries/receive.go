@@ -3,13 +3,13 @@ package deliveries
 import (
 	"slices"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/messages"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 )
 
 // receiving is an answer to ReceiveDeferred in progress.
@@ -17,7 +17,7 @@ type receiving struct {
 	*Deliveries
 	asked   *mail.ReceiveDeferred
 	reply   *mail.ReceiveDeferredReply
-	by      *consumers.Channel  // nil before the first message
+	by      *consumers.Holder   // nil before the first message
 	who     *consumers.Consumer // the consumer that has locked the session, if any
 	session *string             // nil without a session
 	want    []store.Ref         // contents to be read
@@ -135,9 +135,9 @@ func (x *receiving) putBack(d *mail.Delivery, now clock.Instant) {
 	if d.Facts = nil; x.by == nil {
 		return
 	}
-	x.by.Unacked.TakeRange(d.Number, d.Number, func(_ uint64, u consumers.Delivery) {
+	x.by.Unacked.TakeRange(d.Number, d.Number, func(_ uint64, u consumers.ChannelDelivery) {
 		x.release(u)
-		x.Messages.PutBack(u.Message, now)
+		x.Messages.Unclaim(u.Message, now)
 	})
 }
 

@@ -3,12 +3,12 @@ package deliveries
 import (
 	"slices"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
-	"candlemark/actors/queue/work"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 )
 
 // Settle handles settlements of a channel. Freed prefetch is used in the same turn.
@@ -55,8 +55,8 @@ func (d *Deliveries) whenDurable(wait bool, f func(error)) {
 }
 
 // settleLater continues settlements that exceed one turn.
-func (d *Deliveries) settleLater(h *consumers.Channel, m mail.Answerable, rest []mail.SettleRange, t *tally) {
-	d.Pending.Later(&work.Work{
+func (d *Deliveries) settleLater(h *consumers.Holder, m mail.Answerable, rest []mail.SettleRange, t *tally) {
+	d.Pending.Later(&LongCommand{
 		Expires: true, Asked: m,
 		Step: func(now clock.Instant) bool {
 			rest = d.settleSome(h, rest, t, now)
@@ -92,7 +92,7 @@ func (t *tally) done() {
 }
 
 // settleSome settles deliveries up to a turn's limit and returns the remaining ranges.
-func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange, t *tally, now clock.Instant) []mail.SettleRange {
+func (d *Deliveries) settleSome(h *consumers.Holder, ranges []mail.SettleRange, t *tally, now clock.Instant) []mail.SettleRange {
 	left := int(*d.Limit)
 	for i := range ranges {
 		if left <= 0 {
@@ -105,14 +105,14 @@ func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange,
 		}
 		var unread []numbered
 		before, first := h.Unacked.Len(), r.First
-		next := h.Unacked.TakeSome(r.First, r.Last, left, func(n uint64, u consumers.Delivery) {
+		next := h.Unacked.TakeSome(r.First, r.Last, left, func(n uint64, u consumers.ChannelDelivery) {
 			t.miss(first, n)
 			first = n + 1
 			if amends && d.Messages.Backlog.IsPaged(u.Message) {
 				unread = append(unread, numbered{n, u})
 				return
 			}
-			if r.How == mail.Leave && d.leave(&consumers.Unsettled{Delivery: u, Channel: h, Number: n}, now) {
+			if r.How == mail.Leave && d.keepLockWithoutOwner(&consumers.Unsettled{ChannelDelivery: u, Channel: h, Number: n}, now) {
 				return
 			}
 			d.processed(h, u)
@@ -140,7 +140,7 @@ func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange,
 }
 
 // settleOne settles one delivery.
-func (d *Deliveries) settleOne(u consumers.Delivery, r *mail.SettleRange, now clock.Instant) {
+func (d *Deliveries) settleOne(u consumers.ChannelDelivery, r *mail.SettleRange, now clock.Instant) {
 	set := d.Messages
 	switch r.How {
 	case mail.Ack:
@@ -156,9 +156,9 @@ func (d *Deliveries) settleOne(u consumers.Delivery, r *mail.SettleRange, now cl
 	case mail.Discard:
 		set.End(u.Message, store.Rejected)
 	case mail.PutBack:
-		set.PutBack(u.Message, now)
+		set.Unclaim(u.Message, now)
 	case mail.Release:
-		set.GiveBack(u.Message, d.retryAt(r), now)
+		set.RequeueUncounted(u.Message, d.retryAt(r), now)
 	case mail.Defer:
 		set.Defer(u.Message, now)
 	}
@@ -173,18 +173,18 @@ func (d *Deliveries) retryAt(r *mail.SettleRange) int64 {
 	return d.Messages.Dates.Deadline(r.Outcome.Until)
 }
 
-// GiveUpOf requeues, at their positions, the deliveries of a cancelled consumer, over several turns if necessary, and
+// RequeueAllOfConsumer requeues, at their positions, the deliveries of a cancelled consumer, over several turns if necessary, and
 // then calls end (LOCK-9).
-func (d *Deliveries) GiveUpOf(c *consumers.Consumer, m *mail.CancelConsumer, now clock.Instant, end func()) {
+func (d *Deliveries) RequeueAllOfConsumer(c *consumers.Consumer, m *mail.CancelConsumer, now clock.Instant, end func()) {
 	unacked, next := &c.Channel.Unacked, uint64(1)
-	d.Pending.Start(&work.Work{
+	d.Pending.Start(&LongCommand{
 		Expires: true, Asked: m,
 		Step: func(now clock.Instant) bool {
 			if c.Holds() == 0 {
 				return true
 			}
 			var numbers []uint64
-			next = unacked.Some(next, int(*d.Limit), func(n uint64, u consumers.Delivery) {
+			next = unacked.Some(next, int(*d.Limit), func(n uint64, u consumers.ChannelDelivery) {
 				if _, stays := slices.BinarySearch(m.Except, n); u.Consumer == c && !stays {
 					numbers = append(numbers, n)
 				}
@@ -204,7 +204,7 @@ func (d *Deliveries) GiveUpOf(c *consumers.Consumer, m *mail.CancelConsumer, now
 // except deliveries that a transaction settles; it may take several turns, and then calls end (SESSION-4).
 func (d *Deliveries) GiveUpNumbered(c *consumers.Consumer, asked mail.Answerable, now clock.Instant, end func()) {
 	all := d.Consumers.Scan(int(*d.Limit))
-	d.Pending.Start(&work.Work{
+	d.Pending.Start(&LongCommand{
 		Expires: true, Asked: asked,
 		Step: func(now clock.Instant) (done bool) {
 			if c.Holds() == 0 {
@@ -217,7 +217,7 @@ func (d *Deliveries) GiveUpNumbered(c *consumers.Consumer, asked mail.Answerable
 				}
 			})
 			for _, u := range back {
-				d.TakeBack(u.Channel, u.Number, &mail.DeliveriesRequeued{}, now) // channels do not know deliveries by number
+				d.RequeueOne(u.Channel, u.Number, &mail.DeliveriesRequeued{}, now) // channels do not know deliveries by number
 			}
 			return done
 		},
@@ -225,15 +225,15 @@ func (d *Deliveries) GiveUpNumbered(c *consumers.Consumer, asked mail.Answerable
 	}, now)
 }
 
-// GiveUp requeues, at their positions, all deliveries of a channel that has ended, except locked deliveries of deferred
+// RequeueAllOfHolder requeues, at their positions, all deliveries of a channel that has ended, except locked deliveries of deferred
 // messages (LOCK-10), over several turns if necessary, and then calls end.
-func (d *Deliveries) GiveUp(h *consumers.Channel, now clock.Instant, end func()) {
+func (d *Deliveries) RequeueAllOfHolder(h *consumers.Holder, now clock.Instant, end func()) {
 	next := uint64(1)
-	d.Pending.Start(&work.Work{
+	d.Pending.Start(&LongCommand{
 		Expires: true,
 		Step: func(now clock.Instant) bool {
-			next = h.Unacked.TakeSome(next, h.Unacked.Last(), int(*d.Limit), func(n uint64, u consumers.Delivery) {
-				if u.Consumer == nil && d.leave(&consumers.Unsettled{Delivery: u, Channel: h, Number: n}, now) {
+			next = h.Unacked.TakeSome(next, h.Unacked.Last(), int(*d.Limit), func(n uint64, u consumers.ChannelDelivery) {
+				if u.Consumer == nil && d.keepLockWithoutOwner(&consumers.Unsettled{ChannelDelivery: u, Channel: h, Number: n}, now) {
 					return
 				}
 				d.processed(h, u)

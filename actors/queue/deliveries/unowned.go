@@ -3,7 +3,7 @@ package deliveries
 import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
-	"candlemark/internal/clock"
+	"candlemark/internal/measure/clock"
 	"candlemark/policies"
 )
 
@@ -13,13 +13,13 @@ type unowned struct {
 	timeout int64 // the consumer's, ms, -1 for none
 }
 
-// leave keeps a delivery that was removed from its channel locked, without an owner, until its lock ends (LOCK-10). It
+// keepLockWithoutOwner keeps a delivery that was removed from its channel locked, without an owner, until its lock ends (LOCK-10). It
 // returns false, and keeps nothing, if the delivery has no lock of its own that outlives its link.
-func (d *Deliveries) leave(u *consumers.Unsettled, now clock.Instant) bool {
+func (d *Deliveries) keepLockWithoutOwner(u *consumers.Unsettled, now clock.Instant) bool {
 	until, c := d.until(u.Message), u.Consumer
 	received := c == nil && d.deferred(u.Message)
 	switch {
-	case !received && (c == nil || !c.Facts || c.Session) || until == 0:
+	case !received && (c == nil || !c.WantsFacts || c.Session) || until == 0:
 		return false
 	case until <= now.Floor(): // the timer is late
 		d.Messages.Counts.TimedOut++
@@ -29,13 +29,13 @@ func (d *Deliveries) leave(u *consumers.Unsettled, now clock.Instant) bool {
 	if c != nil {
 		kept.timeout = c.Timeout
 	}
-	d.release(u.Delivery)
+	d.release(u.ChannelDelivery)
 	if d.unowned == nil {
 		d.unowned = map[backlog.Handle]unowned{}
 	}
 	d.unowned[u.Message] = kept
 	h := d.Consumers.Unowned()
-	number := d.Consumers.Hold(h, consumers.Delivery{Message: u.Message, Since: u.Since})
+	number := d.Consumers.Hold(h, consumers.ChannelDelivery{Message: u.Message, Since: u.Since})
 	d.Timeouts.Start(u.Message, h, number, until, now.Floor())
 	return true
 }
@@ -62,7 +62,7 @@ func (d *Deliveries) lockTime(message backlog.Handle, c *consumers.Consumer) int
 	if kept, is := d.unowned[message]; is {
 		own, entity = kept.timeout, true
 	} else if c != nil {
-		own, entity = c.Timeout, c.Stays
+		own, entity = c.Timeout, c.KeepsOnTimeout
 	} else {
 		entity = d.deferred(message)
 	}

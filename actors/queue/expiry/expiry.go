@@ -6,8 +6,8 @@ import (
 
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/wheel"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 
@@ -27,8 +27,8 @@ type Expiry struct {
 // Others has messages on a wheel of its own. Lift takes a message off it so that its deadline can be changed, and
 // reports whether it was on it; Drop puts it back.
 type Others interface {
-	Lift(h backlog.Handle) bool
-	Drop(h backlog.Handle)
+	Detach(h backlog.Handle) bool
+	Reattach(h backlog.Handle)
 }
 
 // New returns the expiry of messages by settings, which may change (Follow).
@@ -97,13 +97,13 @@ func (e *Expiry) Apply(h backlog.Handle) {
 	if ready {
 		e.Remove(h)
 	}
-	other := !ready && e.Others != nil && e.Others.Lift(h)
+	other := !ready && e.Others != nil && e.Others.Detach(h)
 	backlog.Retime(e.messages, h, to)
 	if ready {
 		e.Add(h)
 	}
 	if other {
-		e.Others.Drop(h)
+		e.Others.Reattach(h)
 	}
 }
 

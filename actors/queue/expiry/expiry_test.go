@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"candlemark/actors/queue/backlog"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 

@@ -1,6 +1,6 @@
 package inspect
 
-import "candlemark/actors/mail"
+import "candlemark/actors/system/mail"
 
 // Ahead returns the number of items that will be due, by time. now is in ms of the broker's time.
 func (v View) Ahead(now int64) *mail.Ahead {

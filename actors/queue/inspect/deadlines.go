@@ -3,8 +3,8 @@ package inspect
 import (
 	"cmp"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/system/mail"
 )
 
 // byDeadline lists ready messages that expire, by deadline and then number. It examines few other messages, except that

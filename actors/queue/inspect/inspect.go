@@ -6,16 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"candlemark/actors/mail"
-	"candlemark/actors/queue/acktimeouts"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/deferred"
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/schedule"
 	"candlemark/actors/queue/sessions"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -24,10 +24,10 @@ import (
 type View struct {
 	Messages    *backlog.Backlog
 	Scheduled   *schedule.Schedule // nil for none
-	Deferred    *deferred.Set      // nil for none
-	Sessions    *sessions.Set      // nil for none
-	Consumers   *consumers.Set
-	AckTimeouts *acktimeouts.Timeouts // nil for none
+	Deferred    *deferred.Deferred // nil for none
+	Sessions    *sessions.Sessions // nil for none
+	Consumers   *consumers.Consumers
+	AckTimeouts *deliveries.Timeouts // nil for none
 	Expiry      *expiry.Expiry
 	Style       content.Style
 	Limit       int    // deliveries per step
@@ -149,7 +149,7 @@ func HeadTimestamp(b *backlog.Backlog) uint64 {
 
 // Consumers describes the consumers, by channel and then order of attachment. timeout is the queue's consumer timeout
 // in ms, -1 for none.
-func Consumers(set *consumers.Set, timeout int64) []mail.QueueConsumer {
+func Consumers(set *consumers.Consumers, timeout int64) []mail.QueueConsumer {
 	list := make([]mail.QueueConsumer, 0, set.Len())
 	set.Consumers(func(c *consumers.Consumer) {
 		own := int64(-1)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"candlemark/actors/queue/backlog"
-	"candlemark/internal/store"
+	"candlemark/internal/storage/store"
 )
 
 // TestLowest: the lowest numbers are kept, in order, with few others.

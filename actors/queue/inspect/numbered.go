@@ -1,9 +1,9 @@
 package inspect
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/system/mail"
 )
 
 // numbered is a message and its number.

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"slices"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/paging"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/storage/store"
 )
 
 // peeking is an answer to Peek in progress.

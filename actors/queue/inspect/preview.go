@@ -1,11 +1,11 @@
 package inspect
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/expiry"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 

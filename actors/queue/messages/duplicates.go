@@ -1,17 +1,16 @@
 package messages
 
 import (
-	"candlemark/actors/queue/duplicates"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/servicebus/filter"
-	"candlemark/internal/store"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/filter"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
 )
 
 // Duplicate returns the id of a message that is published now, 0 for none, and whether the id was accepted within the
 // queue's window: then the message must be dropped and counts as taken; if stored, confirm it only after the journal
 // has written the earlier records (DUP-1). Dead letters are never duplicates.
-func Duplicate(s *Set, m *message.Message, by *filter.Action, now clock.Instant) (id uint64, is, stored bool) {
+func Duplicate(s *Messages, m *message.Message, by *filter.Action, now clock.Instant) (id uint64, is, stored bool) {
 	if m.Overlay.Dead() {
 		return 0, false, false
 	}
@@ -19,15 +18,15 @@ func Duplicate(s *Set, m *message.Message, by *filter.Action, now clock.Instant)
 	if by != nil {
 		suffix = "\x00" + by.ID
 	}
-	id = duplicates.ID(m.Header, suffix)
+	id = duplicateID(m.Header, suffix)
 	is, stored = s.Duplicates.Seen(id, now.Floor())
 	return id, is, stored
 }
 
 // Remember keeps the id of a message that is accepted now. If the message is stored, so is the id.
-func Remember(s *Set, id uint64, m *message.Message, now clock.Instant) {
+func Remember(s *Messages, id uint64, m *message.Message, now clock.Instant) {
 	if s.Duplicates == nil {
-		s.Duplicates = duplicates.New()
+		s.Duplicates = newDuplicateWindow()
 	}
 	until, seq := now.Ceil()+s.Settings.DuplicateWindow, uint64(0)
 	if s.Journal.Stores(m) {
@@ -35,12 +34,12 @@ func Remember(s *Set, id uint64, m *message.Message, now clock.Instant) {
 		seq = s.Seq
 		s.Journal.Remember(seq, id, now.Ceil(), until)
 	}
-	most := duplicates.MaxIDs // otherwise the ids of many queues would keep a memory alarm in effect
+	most := maxIDs // otherwise the ids of many queues would keep a memory alarm in effect
 	if s.Critical {
-		most = duplicates.ScarceIDs
+		most = scarceIDs
 	}
 	if s.Scarce {
-		most = min(duplicates.ScarceIDs, max(s.Duplicates.Len(), 1))
+		most = min(scarceIDs, max(s.Duplicates.Len(), 1))
 	}
 	s.Duplicates.Add(id, until, seq, s.Journal.Forget)
 	s.Duplicates.Keep(most, TurnLimit, s.Journal.Forget)
@@ -48,10 +47,10 @@ func Remember(s *Set, id uint64, m *message.Message, now clock.Instant) {
 
 // ForgetDuplicates removes expired ids, or all if the queue no longer has a window, up to a turn's limit. It reports
 // whether others may be left.
-func ForgetDuplicates(s *Set, now clock.Instant) (more bool) {
+func ForgetDuplicates(s *Messages, now clock.Instant) (more bool) {
 	at := now.Floor()
 	if s.Settings.DuplicateWindow <= 0 {
-		at = duplicates.Never
+		at = never
 	}
 	if more = s.Duplicates.Advance(at, TurnLimit, s.Journal.Forget); s.Duplicates.Len() == 0 {
 		s.Duplicates = nil
@@ -60,7 +59,7 @@ func ForgetDuplicates(s *Set, now clock.Instant) (more bool) {
 }
 
 // restoreNotes restores the notes among the records of the journal, and returns the messages.
-func restoreNotes(s *Set, recovered []store.Recovered) []store.Recovered {
+func restoreNotes(s *Messages, recovered []store.Recovered) []store.Recovered {
 	kept := recovered
 	for i := range recovered {
 		m := &recovered[i]
@@ -76,7 +75,7 @@ func restoreNotes(s *Set, recovered []store.Recovered) []store.Recovered {
 				continue
 			}
 			if s.Duplicates == nil {
-				s.Duplicates = duplicates.New()
+				s.Duplicates = newDuplicateWindow()
 			}
 			s.Duplicates.Add(uint64(m.TTL), m.Deadline, m.Seq, s.Journal.Forget)
 		case len(kept) < len(recovered):

@@ -4,21 +4,21 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/deferred"
-	"candlemark/internal/clock"
-	"candlemark/internal/metrics"
-	"candlemark/internal/store"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/storage/store"
 	"candlemark/protocol"
 )
 
 // ShouldDeadLetter reports whether messages that end for the reason why are dead-lettered. A queue that is ending
 // dead-letters them regardless of whether expired messages are, and even if there is no exchange at present.
-func (s *Set) ShouldDeadLetter(why store.Reason) bool {
+func (s *Messages) ShouldDeadLetter(why store.Reason) bool {
 	return s.ending || s.Settings.HasDLX && (why != store.Expired || !s.Settings.DropExpired)
 }
 
 // EndReady ends a ready message: it is dropped, or dead-lettered if there is an exchange. The caller must have taken
 // it off the wheel.
-func (s *Set) EndReady(h backlog.Handle, why store.Reason) {
+func (s *Messages) EndReady(h backlog.Handle, why store.Reason) {
 	if s.ShouldDeadLetter(why) {
 		s.Backlog.Take(h)
 	}
@@ -26,7 +26,7 @@ func (s *Set) EndReady(h backlog.Handle, why store.Reason) {
 }
 
 // Expire ends a ready message past its deadline, and records the lateness, except with strict expiry.
-func (s *Set) Expire(h backlog.Handle, now clock.Instant) {
+func (s *Messages) Expire(h backlog.Handle, now clock.Instant) {
 	if !s.Settings.StrictExpiry {
 		s.Late.Expired(s.Backlog.Deadline(h), int64(now))
 	}
@@ -34,10 +34,10 @@ func (s *Set) Expire(h backlog.Handle, now clock.Instant) {
 }
 
 // expire is EndReady for an expired message.
-func (s *Set) expire(h backlog.Handle) { s.EndReady(h, store.Expired) }
+func (s *Messages) expire(h backlog.Handle) { s.EndReady(h, store.Expired) }
 
 // End implements deadletters.Owner.
-func (s *Set) End(h backlog.Handle, why store.Reason) {
+func (s *Messages) End(h backlog.Handle, why store.Reason) {
 	if s.ShouldDeadLetter(why) {
 		s.queue.Sent.Count(deaths[why])
 		s.ensureDeadLetters().Add(h, why)
@@ -53,13 +53,13 @@ var deaths = [...]metrics.Why{
 }
 
 // Drop implements deadletters.Owner.
-func (s *Set) Drop(h backlog.Handle, why store.Reason) {
+func (s *Messages) Drop(h backlog.Handle, why store.Reason) {
 	s.Notices.Dropped(why)
 	s.Remove(h, why)
 }
 
-// Return implements deadletters.Owner.
-func (s *Set) Return(h backlog.Handle) {
+// MakeReady implements deadletters.Owner.
+func (s *Messages) MakeReady(h backlog.Handle) {
 	s.Backlog.Entry(h).Marks &^= backlog.Failed | backlog.Ended
 	if s.Backlog.Entry(h).Marks&backlog.Deferred != 0 {
 		ensureDeferred(s).Add(h, s.Journal.At)
@@ -71,7 +71,7 @@ func (s *Set) Return(h backlog.Handle) {
 }
 
 // Remove implements deadletters.Owner.
-func (s *Set) Remove(h backlog.Handle, why store.Reason) {
+func (s *Messages) Remove(h backlog.Handle, why store.Reason) {
 	s.Journal.Remove(s.Backlog.Entry(h), why)
 	s.Backlog.Remove(h)
 }
@@ -79,14 +79,14 @@ func (s *Set) Remove(h backlog.Handle, why store.Reason) {
 // Requeue returns an unacked message to its original position with its original deadline; if that has passed it expires
 // at once (TTL-16, TTL-22). Its delivery has failed, which counts (DL-9). It is not delivered again before until, in wall ms of the
 // broker; 0 selects the delay of the queue's settings (RETRY-1).
-func (s *Set) Requeue(h backlog.Handle, until int64, now clock.Instant) {
+func (s *Messages) Requeue(h backlog.Handle, until int64, now clock.Instant) {
 	if counted(s, h, now) {
-		comeBack(s, h, until, true, now)
+		requeueAfter(s, h, until, true, now)
 	}
 }
 
 // counted counts a delivery of an unacked message. It returns false if that was one too many, with which the message has ended.
-func counted(s *Set, h backlog.Handle, now clock.Instant) bool {
+func counted(s *Messages, h backlog.Handle, now clock.Instant) bool {
 	e := s.Backlog.Entry(h)
 	e.Redelivered = true
 	if e.Returns.Fail() {
@@ -99,15 +99,15 @@ func counted(s *Set, h backlog.Handle, now clock.Instant) bool {
 	return true
 }
 
-// GiveBack does the same as Requeue for a delivery that has not failed and does not count (DL-9, LOCK-2).
-func (s *Set) GiveBack(h backlog.Handle, until int64, now clock.Instant) {
+// RequeueUncounted does the same as Requeue for a delivery that has not failed and does not count (DL-9, LOCK-2).
+func (s *Messages) RequeueUncounted(h backlog.Handle, until int64, now clock.Instant) {
 	if e := s.Backlog.Entry(h); e.Returns.GiveBack() {
 		s.Journal.Note(store.GivenBack, e)
 	}
-	comeBack(s, h, until, false, now)
+	requeueAfter(s, h, until, false, now)
 }
 
-func comeBack(s *Set, h backlog.Handle, until int64, failed bool, now clock.Instant) {
+func requeueAfter(s *Messages, h backlog.Handle, until int64, failed bool, now clock.Instant) {
 	e := s.Backlog.Entry(h)
 	e.Redelivered = true
 	if e.Marks&backlog.Deferred == 0 { // deferred messages wait for a consumer
@@ -115,35 +115,35 @@ func comeBack(s *Set, h backlog.Handle, until int64, failed bool, now clock.Inst
 			until = store.After(now.Ceil(), delay)
 		}
 		if until > now.Floor() && s.Expiry.Retime(h) > now.Floor() {
-			postpone(s, h, until)
+			makeReadyAt(s, h, until)
 			return
 		}
 	}
-	s.PutBack(h, now)
+	s.Unclaim(h, now)
 }
 
-// postpone makes an unacked message deferred until a time (RETRY-1).
-func postpone(s *Set, h backlog.Handle, until int64) {
+// makeReadyAt makes an unacked message deferred until a time (RETRY-1).
+func makeReadyAt(s *Messages, h backlog.Handle, until int64) {
 	e := s.Backlog.Entry(h)
 	e.Marks |= backlog.Deferred
 	s.Journal.Postpone(e, until)
-	s.Return(h)
+	s.MakeReady(h)
 	s.Deferred.Postpone(h, until)
 }
 
 // Defer makes an unacked message deferred, which counts as a delivery (DEFER-1), or expires it if it is past its deadline.
-func (s *Set) Defer(h backlog.Handle, now clock.Instant) {
+func (s *Messages) Defer(h backlog.Handle, now clock.Instant) {
 	if !counted(s, h, now) {
 		return
 	}
 	e := s.Backlog.Entry(h)
 	e.Marks |= backlog.Deferred
 	s.Journal.Note(store.Deferred, e)
-	s.PutBack(h, now)
+	s.Unclaim(h, now)
 }
 
 // ensureDeferred creates the set of deferred messages, which few queues need.
-func ensureDeferred(s *Set) *deferred.Set {
+func ensureDeferred(s *Messages) *deferred.Deferred {
 	if s.Deferred == nil {
 		s.Deferred = deferred.New(&s.Backlog)
 		s.Expiry.Others = s.Deferred
@@ -153,7 +153,7 @@ func ensureDeferred(s *Set) *deferred.Set {
 }
 
 // TakeDeferred takes a deferred message for a consumer. It is no longer postponed, even after a restart.
-func TakeDeferred(s *Set, h backlog.Handle) {
+func TakeDeferred(s *Messages, h backlog.Handle) {
 	if _, ok := s.Deferred.Until(h); ok {
 		s.Journal.Postpone(s.Backlog.Entry(h), 1)
 	}
@@ -162,15 +162,15 @@ func TakeDeferred(s *Set, h backlog.Handle) {
 
 // AdvanceDeferred ends the deferred messages past their deadline and makes messages postponed until now ready, up to a
 // turn's limit. It reports whether others may remain.
-func (s *Set) AdvanceDeferred(now clock.Instant) (more bool) {
+func (s *Messages) AdvanceDeferred(now clock.Instant) (more bool) {
 	return s.Deferred.Advance(now.Floor(), TurnLimit, func(h backlog.Handle) bool { return s.Expiry.Retime(h) <= now.Floor() }, func(h backlog.Handle) {
 		s.Late.Expired(s.Backlog.Deadline(h), int64(now))
 		s.End(h, store.Expired)
-	}, s.Return)
+	}, s.MakeReady)
 }
 
 // PurgeDeferred removes at most limit deferred messages, and reports whether none is left.
-func PurgeDeferred(s *Set, limit int) (done bool) {
+func PurgeDeferred(s *Messages, limit int) (done bool) {
 	for range limit {
 		h, ok := s.Deferred.First()
 		if !ok {
@@ -183,7 +183,7 @@ func PurgeDeferred(s *Set, limit int) (done bool) {
 }
 
 // Amend adds to the overlay of a message, whose content must be in memory (LOCK-2).
-func (s *Set) Amend(h backlog.Handle, annotations, properties protocol.Table) {
+func (s *Messages) Amend(h backlog.Handle, annotations, properties protocol.Table) {
 	var r backlog.Record
 	s.Backlog.Get(h, &r)
 	if o := r.Overlay.Amended(annotations, properties); o != r.Overlay {
@@ -192,17 +192,17 @@ func (s *Set) Amend(h backlog.Handle, annotations, properties protocol.Table) {
 	}
 }
 
-// PutBack returns a claimed message to its position, with its original deadline.
-func (s *Set) PutBack(h backlog.Handle, now clock.Instant) {
+// Unclaim returns a claimed message to its position, with its original deadline.
+func (s *Messages) Unclaim(h backlog.Handle, now clock.Instant) {
 	if s.Expiry.Retime(h) <= now.Floor() {
 		s.End(h, store.Expired)
 		return
 	}
-	s.Return(h)
+	s.MakeReady(h)
 }
 
 // ensureDeadLetters creates the set of dead letters, which few queues need.
-func (s *Set) ensureDeadLetters() *deadletters.Set {
+func (s *Messages) ensureDeadLetters() *deadletters.DeadLetters {
 	if s.DeadLetters == nil {
 		s.DeadLetters = deadletters.New(deadletters.Parts{
 			Owner: s, Queue: s.queue, VHost: s.vhost, Self: s.self, Settings: &s.Settings,
@@ -215,7 +215,7 @@ func (s *Set) ensureDeadLetters() *deadletters.Set {
 
 // ExpireDue expires the messages past their deadline, up to a turn's limit (TTL-33). It reports whether others may be
 // left.
-func (s *Set) ExpireDue(now clock.Instant) (more bool) {
+func (s *Messages) ExpireDue(now clock.Instant) (more bool) {
 	more = s.Expiry.Advance(now, TurnLimit, func(h backlog.Handle) { s.Expire(h, now) })
 	s.Unfinished = s.Unfinished || more
 	return more
@@ -223,14 +223,14 @@ func (s *Set) ExpireDue(now clock.Instant) (more bool) {
 
 // First returns the first ready message that is not past its deadline. If more expired messages than a turn's limit
 // precede it, it returns false and another turn follows.
-func (s *Set) First(now clock.Instant) (backlog.Handle, bool) {
+func (s *Messages) First(now clock.Instant) (backlog.Handle, bool) {
 	h, ok, more := s.Expiry.First(now, TurnLimit, func(h backlog.Handle) { s.Expire(h, now) })
 	s.Unfinished = s.Unfinished || more
 	return h, ok
 }
 
 // Clear removes all messages; only ready and scheduled ones may be left.
-func (s *Set) Clear() {
+func (s *Messages) Clear() {
 	s.Journal.RemoveAll(s.Seq, store.Purged)
 	s.Backlog.Clear()
 	s.Sessions.Clear()
@@ -240,7 +240,7 @@ func (s *Set) Clear() {
 }
 
 // ClearScheduled removes all scheduled messages.
-func (s *Set) ClearScheduled() {
+func (s *Messages) ClearScheduled() {
 	if s.Scheduled != nil {
 		s.Scheduled.Messages.Clear()
 		s.Scheduled = nil
@@ -249,7 +249,7 @@ func (s *Set) ClearScheduled() {
 
 // PurgeReady removes at most limit ready messages, and returns their number. They are removed by ascending number, so
 // that their records can be merged.
-func (s *Set) PurgeReady(limit int) int {
+func (s *Messages) PurgeReady(limit int) int {
 	for n := range limit {
 		h, ok := s.Backlog.Oldest()
 		if !ok {
@@ -263,7 +263,7 @@ func (s *Set) PurgeReady(limit int) int {
 
 // PurgeScheduled removes the scheduled messages: it writes records for about limit of them, starting at at; after
 // writing the last record it removes them all, and returns true.
-func (s *Set) PurgeScheduled(at *backlog.Handle, limit int) (done bool) {
+func (s *Messages) PurgeScheduled(at *backlog.Handle, limit int) (done bool) {
 	x := s.Scheduled
 	if x == nil {
 		return true
@@ -278,7 +278,7 @@ func (s *Set) PurgeScheduled(at *backlog.Handle, limit int) (done bool) {
 // SetEnd sets how the queue ends, if it does. closing: a command deletes it, so each of its dead letters is sent once more,
 // and contents that cannot be read now are lost. ending: all messages that end are dead-lettered, and wait for an
 // exchange if there is none (LEASE-14).
-func (s *Set) SetEnd(closing, ending bool) {
+func (s *Messages) SetEnd(closing, ending bool) {
 	if s.closing, s.ending = closing, ending; closing {
 		s.Pager.End()
 	}
@@ -288,17 +288,17 @@ func (s *Set) SetEnd(closing, ending bool) {
 }
 
 // Left returns the number of all messages, scheduled and dead-lettered ones included.
-func Left(s *Set) int { return s.Backlog.Len() + s.Scheduled.Len() }
+func Left(s *Messages) int { return s.Backlog.Len() + s.Scheduled.Len() }
 
 // Discard removes ready, deferred and scheduled messages, some of them in each turn, and reports whether more are left; at
 // is its place among the scheduled ones.
-func Discard(s *Set, at *backlog.Handle) (more bool) {
+func Discard(s *Messages, at *backlog.Handle) (more bool) {
 	return s.PurgeReady(TurnLimit) == TurnLimit || !PurgeDeferred(s, TurnLimit) || !s.PurgeScheduled(at, TurnLimit)
 }
 
 // DeadLetterBacklog dead-letters messages of a queue that is ending, the scheduled ones last, up to a turn's limit, and
 // reports whether more are left.
-func (s *Set) DeadLetterBacklog() (more bool) {
+func (s *Messages) DeadLetterBacklog() (more bool) {
 	for range TurnLimit {
 		h, ok := s.Backlog.First()
 		if !ok {
@@ -319,7 +319,7 @@ func (s *Set) DeadLetterBacklog() (more bool) {
 }
 
 // Retire is called when the vhost has forgotten the queue: waiting senders are answered, and no more records are written.
-func (s *Set) Retire() {
+func (s *Messages) Retire() {
 	s.Journal.Close()
 	s.Journal.Retire()
 }

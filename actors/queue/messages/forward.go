@@ -2,10 +2,10 @@ package messages
 
 import (
 	"candlemark/actors/queue/backlog"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/metrics"
-	"candlemark/internal/store"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
 )
 
 // A queue with forward-to forwards its messages as they arrive, as if it were their only consumer. They take the path
@@ -16,12 +16,12 @@ import (
 const hopsLimit = 4
 
 // CanForward reports whether a message that arrives now is forwarded at once.
-func (s *Set) CanForward(m *message.Message) bool {
+func (s *Messages) CanForward(m *message.Message) bool {
 	return s.Backlog.Ready() == 0 && s.DeadLetters.CanForward() && !s.over(1, int64(len(m.Body)))
 }
 
 // ForwardReady forwards ready messages, up to a turn's limit, and reports whether more may be left.
-func (s *Set) ForwardReady(now clock.Instant) (more bool) {
+func (s *Messages) ForwardReady(now clock.Instant) (more bool) {
 	for n := 0; s.DeadLetters.CanForward() && s.Backlog.Ready() > 0; n++ {
 		h, ok := s.First(now)
 		if !ok || !s.HasContent(h, now) {
@@ -38,7 +38,7 @@ func (s *Set) ForwardReady(now clock.Instant) (more bool) {
 
 // Forward forwards a ready message, whose content is in memory and which is off the wheel. now: forward it although its
 // TTL is 0.
-func (s *Set) Forward(h backlog.Handle, now bool) {
+func (s *Messages) Forward(h backlog.Handle, now bool) {
 	var r backlog.Record
 	s.Backlog.Get(h, &r)
 	s.Pager.Took(len(r.Body))
@@ -53,7 +53,7 @@ func (s *Set) Forward(h backlog.Handle, now bool) {
 
 // ForwardRecovered sends a delayed exchange the messages that were released before a crash and may not have arrived
 // (DLY-14). It reports whether more may be left.
-func (s *Set) ForwardRecovered() (more bool) {
+func (s *Messages) ForwardRecovered() (more bool) {
 	for n := 0; s.Holds && s.Backlog.Ready() > 0; n++ {
 		if n == TurnLimit {
 			return true

@@ -1,19 +1,19 @@
 package messages
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/sessions"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/servicebus/filter"
-	"candlemark/internal/servicebus/ruleaction"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/filter"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/ruleaction"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 
 // over reports whether that many more ready messages and bytes of bodies would exceed max-length or max-length-bytes,
 // which count only ready messages (DL-12) and messages retained by at-least-once dead-lettering (DL-30).
-func (s *Set) over(messages, bytes int64) bool {
+func (s *Messages) over(messages, bytes int64) bool {
 	n, b := s.Settings.MaxLength, s.Settings.MaxLengthBytes
 	dead, deadBytes := s.DeadLetters.Retained()
 	messages, bytes = messages+dead, bytes+deadBytes
@@ -21,13 +21,13 @@ func (s *Set) over(messages, bytes int64) bool {
 }
 
 // rejects reports whether publishes over the limits are refused, rather than messages in the queue dropped.
-func (s *Set) rejects() bool {
+func (s *Messages) rejects() bool {
 	return s.Settings.Overflow != "" && s.Settings.Overflow != "drop-head"
 }
 
 // Refuses reports whether publishes of that many messages and bytes of bodies have to be rejected (DL-10), even if a
 // consumer waits: a message that exceeds the limit by itself is never accepted.
-func (s *Set) Refuses(messages int, bytes int64) bool {
+func (s *Messages) Refuses(messages int, bytes int64) bool {
 	return messages > 0 && s.rejects() && s.over(int64(messages), bytes)
 }
 
@@ -53,7 +53,7 @@ func TakesFailed(of *policies.QueueSettings, by *filter.Action) bool {
 
 // RefusesAll reports whether a list of messages (if by is not nil, of copies made by it), to be taken all or none, has
 // to be refused (DL-10), and possibly why. If they exceed the limits, it calls Unwanted for each of them.
-func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Instant) (refused bool, why error) {
+func RefusesAll(s *Messages, list []message.Message, by *filter.Action, now clock.Instant) (refused bool, why error) {
 	var come []message.Message
 	var bytes int64
 	reader, ids := s.Reader(), map[uint64]bool{}
@@ -89,7 +89,7 @@ func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Ins
 
 // Unwanted handles a message that the queue does not keep: Overflowed, a refused publish, or Failed (SBR-7). It reports
 // whether the settings ask for a dead letter, and whether the message was written to the journal.
-func (s *Set) Unwanted(m *message.Message, why store.Reason, now clock.Instant) (dead, stored bool) {
+func (s *Messages) Unwanted(m *message.Message, why store.Reason, now clock.Instant) (dead, stored bool) {
 	asked := s.Settings.Overflow == "reject-publish-dlx"
 	if why == store.Failed {
 		asked = s.Settings.DeadLetterFailedRules
@@ -108,7 +108,7 @@ func (s *Set) Unwanted(m *message.Message, why store.Reason, now clock.Instant) 
 
 // Enforce drops messages from the head until the limits are met (DL-12), after a publish, a requeue or a policy
 // change, up to a turn's limit. As in RabbitMQ the head is the first message of the highest priority.
-func (s *Set) Enforce(now clock.Instant) (more bool) {
+func (s *Messages) Enforce(now clock.Instant) (more bool) {
 	if s.rejects() || !s.over(0, 0) {
 		return false
 	}

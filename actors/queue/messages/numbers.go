@@ -2,12 +2,12 @@ package messages
 
 import (
 	"candlemark/actors/queue/backlog"
-	"candlemark/internal/metrics"
-	"candlemark/internal/queuestats"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 )
 
 // Numbers returns the metrics of the messages, except the number of unacked ones.
-func (s *Set) Numbers() metrics.Numbers {
+func (s *Messages) Numbers() metrics.Numbers {
 	forwarding := s.DeadLetters.Counts()
 	ready := s.Backlog.ReadyBytes() + forwarding.ForwardingBytes
 	c := &s.Counts
@@ -28,7 +28,7 @@ func (s *Set) Numbers() metrics.Numbers {
 }
 
 // Stats returns the statistics of the messages of a queue with metrics n.
-func (s *Set) Stats(n *metrics.Numbers) queuestats.Values {
+func (s *Messages) Stats(n *metrics.Numbers) queuestats.Values {
 	stored, bytes := s.Backlog.Stored()
 	return queuestats.Values{
 		queuestats.Running: 1, queuestats.Ready: n[metrics.Ready], queuestats.Unacked: n[metrics.Unacked], queuestats.ReadyBytes: n[metrics.ReadyBytes],
@@ -41,7 +41,7 @@ func (s *Set) Stats(n *metrics.Numbers) queuestats.Values {
 
 // Taken returns the memory used by all messages, scheduled ones included, by the ids of its duplicate detection window
 // and by its sessions with their states, in bytes.
-func (s *Set) Taken() int64 {
+func (s *Messages) Taken() int64 {
 	n := s.Backlog.Memory() + s.Duplicates.Bytes() + s.Sessions.Bytes()
 	if s.Scheduled != nil {
 		n += s.Scheduled.Memory()

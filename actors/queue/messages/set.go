@@ -1,24 +1,24 @@
 package messages
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/deferred"
-	"candlemark/actors/queue/duplicates"
+
 	"candlemark/actors/queue/expiry"
-	"candlemark/actors/queue/notices"
+
 	"candlemark/actors/queue/paging"
 	"candlemark/actors/queue/records"
 	"candlemark/actors/queue/schedule"
 	"candlemark/actors/queue/sessions"
-	"candlemark/internal/budget"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/metrics"
-	"candlemark/internal/store"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/store"
+	"candlemark/internal/transport/budget"
 	"candlemark/policies"
 )
 
@@ -26,21 +26,21 @@ import (
 // mail to the dead-letter actor, which handles them while the next expire.
 const TurnLimit = mail.DeadLetterBatch
 
-// Set holds the messages of a queue. See Init.
-type Set struct {
+// Messages holds the messages of a queue. See Init.
+type Messages struct {
 	// Settings may be changed; the queue applies the consequences.
 	Settings    policies.QueueSettings
 	Backlog     backlog.Backlog
 	Expiry      expiry.Expiry
-	Scheduled   *schedule.Schedule // nil if there are none
-	DeadLetters *deadletters.Set   // nil before the first
-	Deferred    *deferred.Set      // nil before the first
-	Duplicates  *duplicates.Window // nil if there are none
-	Sessions    *sessions.Set      // nil for none
+	Scheduled   *schedule.Schedule       // nil if there are none
+	DeadLetters *deadletters.DeadLetters // nil before the first
+	Deferred    *deferred.Deferred       // nil before the first
+	Duplicates  *DuplicateWindow         // nil if there are none
+	Sessions    *sessions.Sessions       // nil for none
 	Pager       paging.Pager
 	Journal     records.Writer
 	Counts      mail.Counts
-	Notices     notices.Notices
+	Notices     Notices
 	Late        metrics.Late
 	Ages        metrics.Ages
 	// Seq is the highest number of any message so far.
@@ -66,7 +66,7 @@ type Set struct {
 }
 
 // Init initialises the empty Set of a queue, which must not be copied afterwards.
-func (s *Set) Init(q *topology.Queue, v *topology.VHost, self mail.Address, settings policies.QueueSettings, b *budget.Budget, out *mail.Posts) {
+func (s *Messages) Init(q *topology.Queue, v *topology.VHost, self mail.Address, settings policies.QueueSettings, b *budget.Budget, out *mail.Posts) {
 	s.queue, s.vhost, s.self, s.out, s.Settings = q, v, self, out, settings
 	s.Quorum = policies.KindOf(q.Arguments) == policies.KindQuorumQueue
 	s.Holds = q.Holds()
@@ -77,7 +77,7 @@ func (s *Set) Init(q *topology.Queue, v *topology.VHost, self mail.Address, sett
 }
 
 // newJournal creates the writer of records.
-func newJournal(s *Set, spilled bool) {
+func newJournal(s *Messages, spilled bool) {
 	s.Journal = records.New(s.out, records.RuleOf(s.queue), spilled)
 	if s.Sessions != nil {
 		s.Journal.Removed = s.Sessions.Gone
@@ -85,13 +85,15 @@ func newJournal(s *Set, spilled bool) {
 }
 
 // EnableSessions sets the sessions of the queue. It is called before the first message.
-func EnableSessions(s *Set, all *sessions.Set) { s.Sessions, s.Journal.Removed = all, all.Gone }
+func EnableSessions(s *Messages, all *sessions.Sessions) {
+	s.Sessions, s.Journal.Removed = all, all.Gone
+}
 
 // Shown returns the number of messages that clients see as ready, including forwarded ones that have not arrived.
-func (s *Set) Shown() int { return s.Backlog.Ready() + s.DeadLetters.Counts().Forwarding }
+func (s *Messages) Shown() int { return s.Backlog.Ready() + s.DeadLetters.Counts().Forwarding }
 
 // Keep adds a copy of a message to the backlog as ready, and writes it to the journal if it is to be stored.
-func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlog.Handle {
+func (s *Messages) Keep(m *message.Message, deadline int64, now clock.Instant) backlog.Handle {
 	s.Seq++
 	var r backlog.Record
 	content.Keep(&r, m, s.Seq, deadline, now.Ceil(), s.Settings.PriorityOf(m.Priority), s.Journal.Stores(m))
@@ -107,7 +109,7 @@ func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlo
 }
 
 // Wait leaves a ready message waiting for a consumer or its expiry; its content is paged out if memory is tight.
-func (s *Set) Wait(h backlog.Handle) {
+func (s *Messages) Wait(h backlog.Handle) {
 	s.Expiry.Add(h)
 	if s.OverLimit && s.Backlog.Entry(h).Marks&backlog.Written == 0 && s.Pager.Crowded(s.Memory()) {
 		s.Journal.Spill(&s.Backlog, h, false)
@@ -116,7 +118,7 @@ func (s *Set) Wait(h backlog.Handle) {
 
 // KeepScheduled adds a scheduled message, which does not count towards any limit. It reports whether the message was
 // written to the journal.
-func (s *Set) KeepScheduled(m *message.Message, times content.Times, now clock.Instant) (stored bool) {
+func (s *Messages) KeepScheduled(m *message.Message, times content.Times, now clock.Instant) (stored bool) {
 	due := times.Due
 	if times.Dated {
 		m.Cap(max(times.Expires-due.At, 0)) // TTL starts when it is due
@@ -131,7 +133,7 @@ func (s *Set) KeepScheduled(m *message.Message, times content.Times, now clock.I
 }
 
 // ensureScheduled creates the set of scheduled messages.
-func (s *Set) ensureScheduled() *schedule.Schedule {
+func (s *Messages) ensureScheduled() *schedule.Schedule {
 	if s.Scheduled == nil {
 		s.Scheduled = schedule.New(s.Backlog.Budget)
 	}
@@ -139,7 +141,7 @@ func (s *Set) ensureScheduled() *schedule.Schedule {
 }
 
 // Release moves a scheduled message that is due to the tail of the queue, as ready, and writes a record of this.
-func (s *Set) Release(h backlog.Handle) backlog.Handle {
+func (s *Messages) Release(h backlog.Handle) backlog.Handle {
 	h = s.Scheduled.Move(h, &s.Backlog, &s.Expiry, &s.Journal)
 	e := s.Backlog.Entry(h)
 	s.Journal.Release(e, s.Settings.MessageTTL)
@@ -149,14 +151,14 @@ func (s *Set) Release(h backlog.Handle) backlog.Handle {
 }
 
 // joinSession adds a message to its session.
-func joinSession(s *Set, m *message.Message) {
+func joinSession(s *Messages, m *message.Message) {
 	id, _ := sessions.IDOf(m.Header)
 	s.Sessions.Add(s.Seq, id)
 }
 
 // NeedsContent reports whether the content of a scheduled message has to be read before its release: its TTL is 0, so
 // it is either delivered at that moment or expires.
-func (s *Set) NeedsContent(h backlog.Handle) bool {
+func (s *Messages) NeedsContent(h backlog.Handle) bool {
 	x := s.Scheduled
 	if !x.Messages.IsPaged(h) || x.Messages.Deadline(h) <= x.Overdue || s.Holds || x.Messages.Entry(h).Marks&backlog.Damaged != 0 {
 		return false
@@ -166,12 +168,12 @@ func (s *Set) NeedsContent(h backlog.Handle) bool {
 }
 
 // Style returns how the queue presents its messages to consumers.
-func (s *Set) Style() content.Style {
+func (s *Messages) Style() content.Style {
 	return content.Style{Counts: s.Quorum, Stamps: s.Settings.StampExpiry, Dates: clock.Ahead(s.Dates.Skew())}
 }
 
 // Reader returns the reader of the times in headers that matter to the queue.
-func (s *Set) Reader() content.Reader {
+func (s *Messages) Reader() content.Reader {
 	return content.Reader{
 		Holds: s.Holds, Schedules: s.Settings.DelayedMessages, DeliverAt: s.Settings.DeliverAtHeader,
 		ExpiresAt: s.Settings.ExpiresAtHeader, Dates: &s.Dates,
@@ -179,7 +181,7 @@ func (s *Set) Reader() content.Reader {
 }
 
 // ExpiredByHeader reports whether a message, whose content must be in memory, is past the expiry time in its header.
-func (s *Set) ExpiredByHeader(h backlog.Handle, now clock.Instant) bool {
+func (s *Messages) ExpiredByHeader(h backlog.Handle, now clock.Instant) bool {
 	if s.Settings.ExpiresAtHeader == "" || s.Backlog.IsPaged(h) {
 		return false
 	}
@@ -192,7 +194,7 @@ func (s *Set) ExpiredByHeader(h backlog.Handle, now clock.Instant) bool {
 
 // Restore adds the messages of the journal, paged out. Deadlines are unchanged, or follow from the settings if these
 // are retroactive (TTL-25); time during which the broker was down counts (TTL-26).
-func (s *Set) Restore(recovered []store.Recovered) {
+func (s *Messages) Restore(recovered []store.Recovered) {
 	if n := len(recovered); n > 0 {
 		s.Seq = max(s.Seq, recovered[n-1].Seq)
 	}
@@ -209,7 +211,7 @@ func (s *Set) Restore(recovered []store.Recovered) {
 }
 
 // restoreOne restores a message that was in the queue.
-func (s *Set) restoreOne(m *store.Recovered) {
+func (s *Messages) restoreOne(m *store.Recovered) {
 	r := content.Recovered(m, s.Settings.PriorityOf(m.Priority))
 	marks := backlog.Written
 	if m.Due != 0 {

@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/mail"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
-	"candlemark/internal/testkit/address"
-	"candlemark/internal/topology"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit/address"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 
@@ -20,7 +20,7 @@ func at(ms int64) clock.Instant { return clock.Instant((start + ms) * int64(time
 
 // fixture is a durable queue of persistent messages.
 type fixture struct {
-	Set
+	Messages
 	out mail.Posts
 }
 

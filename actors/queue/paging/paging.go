@@ -6,7 +6,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/records"
 	"candlemark/actors/queue/schedule"
-	"candlemark/internal/store"
+	"candlemark/internal/storage/store"
 )
 
 // WindowIdle and WindowBusy are the bytes of the next messages to be delivered that stay in memory, without consumers

@@ -5,8 +5,8 @@ import (
 
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 )
 
 const (

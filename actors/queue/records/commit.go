@@ -4,10 +4,10 @@ import (
 	"sort"
 	"sync"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
 )
 
 // Commit is one batch of records with messages, from the turn that creates it until the journal has finished with it.
@@ -29,7 +29,7 @@ type Commit struct {
 	waiting []func(failed bool)
 	// The publisher's credit, returned at the end of the commit, so that a slow disk limits the publisher.
 	chunk *message.Chunk
-	debt  message.Debt
+	debt  message.Charge
 }
 
 var commits = sync.Pool{New: func() any { return new(Commit) }}

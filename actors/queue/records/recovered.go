@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"candlemark/internal/store"
+	"candlemark/internal/storage/store"
 )
 
 // Order sorts list, the messages of the journal by ascending number: it calls queued for the messages that were in the

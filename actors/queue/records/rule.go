@@ -1,8 +1,8 @@
 package records
 
 import (
-	"candlemark/internal/message"
-	"candlemark/internal/topology"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 )
 

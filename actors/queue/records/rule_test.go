@@ -3,8 +3,8 @@ package records
 import (
 	"testing"
 
-	"candlemark/internal/message"
-	"candlemark/internal/topology"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 )
 

@@ -3,8 +3,8 @@ package records
 import (
 	"slices"
 
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 )
 
 // ToWall converts the times of records to be written from the broker's time to wall-clock time, which is skew ms ahead

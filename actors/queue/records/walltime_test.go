@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/clock"
-	"candlemark/internal/store"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/store"
 )
 
 // start is the broker's start time in these tests, in wall ms.

@@ -3,11 +3,11 @@ package records
 import (
 	"slices"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
 )
 
 // Writer collects the records of one queue. The zero value is not usable; see New.
@@ -385,5 +385,5 @@ func (w *Writer) answer(c *Commit, failed bool) {
 	c.waiting = nil
 	c.chunk.Release()
 	c.chunk = nil
-	c.debt.Settle()
+	c.debt.Release()
 }

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
-	"candlemark/internal/testkit/address"
+	"candlemark/actors/system/mail"
+	"candlemark/integration/testkit/address"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
 )
 
 // publisher is the address of a publisher.

@@ -6,7 +6,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/records"
-	"candlemark/internal/store"
+	"candlemark/internal/storage/store"
 )
 
 // changeLimit is the maximum number of messages with one message-id that a command changes, in one turn.

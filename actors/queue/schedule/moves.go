@@ -5,7 +5,7 @@ import (
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/records"
-	"candlemark/internal/store"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 

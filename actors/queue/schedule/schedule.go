@@ -1,13 +1,13 @@
 package schedule
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/dueindex"
-	"candlemark/internal/budget"
-	"candlemark/internal/clock"
-	"candlemark/internal/message"
-	"candlemark/internal/store"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/storage/store"
+	"candlemark/internal/transport/budget"
 )
 
 // Schedule holds the scheduled messages of a queue. A nil *Schedule is empty and valid for Len, First, Counted,
@@ -22,7 +22,7 @@ type Schedule struct {
 	Reading bool
 	// Trimming is the progress of paging its contents out.
 	Trimming backlog.Trimming
-	due      dueindex.Index[*backlog.Findable]
+	due      dueIndex[*backlog.Findable]
 	ids      map[uint32]backlog.Handle // the newest message of each hash
 	rate     rateLimiter
 }
@@ -31,7 +31,7 @@ type Schedule struct {
 func New(b *budget.Budget) *Schedule {
 	x := &Schedule{ids: map[uint32]backlog.Handle{}}
 	x.Messages.Budget = b
-	x.due = dueindex.New(&x.Messages)
+	x.due = newDueIndex(&x.Messages)
 	return x
 }
 

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/records"
-	"candlemark/internal/store"
-	"candlemark/internal/topology/timeheaders"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/topology/timeheaders"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 	"candlemark/protocol"
 )

@@ -6,7 +6,7 @@ import "container/list"
 type Page struct {
 	IDs []string // ids so far
 
-	set         *Set
+	set         *Sessions
 	at          *list.Element // the next session
 	since       int64
 	skip, limit int
@@ -14,7 +14,7 @@ type Page struct {
 
 // List starts a list of at most limit session ids in the order of creation, omitting the first skip. It lists sessions
 // with messages or a state or, unless since is 0, sessions whose state was set at since (wall ms) or later.
-func (s *Set) List(since int64, skip, limit int) *Page {
+func (s *Sessions) List(since int64, skip, limit int) *Page {
 	s.page = &Page{set: s, at: s.all.Front(), since: since, skip: skip, limit: limit}
 	return s.page
 }

@@ -4,8 +4,8 @@ import (
 	"container/heap"
 	"container/list"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/system/mail"
 )
 
 // Limits of waiting consumers.
@@ -42,7 +42,7 @@ const (
 
 // Ask requests a session for w, which waits at most until the time until; id is the session granted. Both times are in
 // wall ms.
-func (s *Set) Ask(w *Waiter, now, until int64) (answer Answer, id string) {
+func (s *Sessions) Ask(w *Waiter, now, until int64) (answer Answer, id string) {
 	if answer, id = s.choose(w); answer != Waits {
 		return answer, id
 	}
@@ -60,7 +60,7 @@ func (s *Set) Ask(w *Waiter, now, until int64) (answer Answer, id string) {
 }
 
 // choose returns what a Waiter can get now.
-func (s *Set) choose(w *Waiter) (Answer, string) {
+func (s *Sessions) choose(w *Waiter) (Answer, string) {
 	if !w.Any {
 		if x := s.byID[w.ID]; x != nil && x.holder != nil {
 			return Taken, ""
@@ -85,7 +85,7 @@ func (s *Set) choose(w *Waiter) (Answer, string) {
 }
 
 // Answered removes and returns the first Waiter that can be answered now; nil for none.
-func (s *Set) Answered() (w *Waiter, answer Answer, id string) {
+func (s *Sessions) Answered() (w *Waiter, answer Answer, id string) {
 	if s == nil || s.waiting.Len() == 0 || s.opaque {
 		return nil, 0, ""
 	}
@@ -103,7 +103,7 @@ func (s *Set) Answered() (w *Waiter, answer Answer, id string) {
 }
 
 // Waiting calls f for the waiters in order. f may call GiveUp for its waiter.
-func (s *Set) Waiting(f func(*Waiter)) {
+func (s *Sessions) Waiting(f func(*Waiter)) {
 	if s == nil {
 		return
 	}
@@ -115,7 +115,7 @@ func (s *Set) Waiting(f func(*Waiter)) {
 }
 
 // GiveUp removes a waiter.
-func (s *Set) GiveUp(w *Waiter) {
+func (s *Sessions) GiveUp(w *Waiter) {
 	if s.waiting.Remove(w.spot); !w.Any {
 		s.named--
 	}
@@ -127,7 +127,7 @@ func (s *Set) GiveUp(w *Waiter) {
 }
 
 // Lock locks an unlocked session for a consumer until the given time, in wall ms.
-func (s *Set) Lock(id string, c *consumers.Consumer, until int64) {
+func (s *Sessions) Lock(id string, c *consumers.Consumer, until int64) {
 	x := s.session(id)
 	if x.holder != nil {
 		panic("sessions: Lock of one that is locked")
@@ -145,7 +145,7 @@ func (s *Set) Lock(id string, c *consumers.Consumer, until int64) {
 
 // Holder returns the consumer that has locked a session and the end of the lock, in wall ms; nil if the session is not
 // locked at now.
-func (s *Set) Holder(id string, now int64) (c *consumers.Consumer, until int64) {
+func (s *Sessions) Holder(id string, now int64) (c *consumers.Consumer, until int64) {
 	if s == nil {
 		return nil, 0
 	}
@@ -157,7 +157,7 @@ func (s *Set) Holder(id string, now int64) (c *consumers.Consumer, until int64) 
 }
 
 // ByLink returns the session locked by the consumer with the given link and connection, nil for none.
-func (s *Set) ByLink(link string, connection mail.Address) *string {
+func (s *Sessions) ByLink(link string, connection mail.Address) *string {
 	if s == nil || link == "" {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (s *Set) ByLink(link string, connection mail.Address) *string {
 
 // Asked returns the session to which a command refers, by its id or else by the link of the consumer that has locked
 // it, and that consumer, nil unless it belongs to the connection. id is nil if there is no such link.
-func (s *Set) Asked(session *string, link string, connection mail.Address, now int64) (id *string, by *consumers.Consumer) {
+func (s *Sessions) Asked(session *string, link string, connection mail.Address, now int64) (id *string, by *consumers.Consumer) {
 	if id = session; id == nil {
 		id = s.ByLink(link, connection)
 	}
@@ -185,7 +185,7 @@ func (s *Set) Asked(session *string, link string, connection mail.Address, now i
 }
 
 // Until returns when the lock of a consumer ends, in wall ms, 0 if it holds no lock.
-func (s *Set) Until(c *consumers.Consumer) int64 {
+func (s *Sessions) Until(c *consumers.Consumer) int64 {
 	if s == nil {
 		return 0
 	}
@@ -197,7 +197,7 @@ func (s *Set) Until(c *consumers.Consumer) int64 {
 
 // Renew extends the lock of a session until the given time, in wall ms; it never shortens the lock. It returns the end
 // of the lock.
-func (s *Set) Renew(id string, until int64) int64 {
+func (s *Sessions) Renew(id string, until int64) int64 {
 	t := s.byID[id].timer
 	if until > t.at {
 		t.at = until
@@ -207,7 +207,7 @@ func (s *Set) Renew(id string, until int64) int64 {
 }
 
 // Free ends the lock of a consumer without unacked deliveries: the session can be locked again.
-func (s *Set) Free(c *consumers.Consumer) {
+func (s *Sessions) Free(c *consumers.Consumer) {
 	x := s.held[c]
 	if x == nil {
 		return
@@ -225,7 +225,7 @@ func (s *Set) Free(c *consumers.Consumer) {
 }
 
 // Next returns when Advance has to be called, in wall ms.
-func (s *Set) Next() (int64, bool) {
+func (s *Sessions) Next() (int64, bool) {
 	if s == nil || len(s.timers) == 0 {
 		return 0, false
 	}
@@ -234,7 +234,7 @@ func (s *Set) Next() (int64, bool) {
 
 // Advance ends locks and waits that expire by now, in wall ms. lost are the consumers whose locks have expired, which
 // get no messages but keep their sessions until Free; late are the waiters that got no session.
-func (s *Set) Advance(now int64) (lost []*consumers.Consumer, late []*Waiter) {
+func (s *Sessions) Advance(now int64) (lost []*consumers.Consumer, late []*Waiter) {
 	if s == nil {
 		return nil, nil
 	}
@@ -254,7 +254,7 @@ func (s *Set) Advance(now int64) (lost []*consumers.Consumer, late []*Waiter) {
 }
 
 // Postpone extends all locks and waits by ms: the machine slept.
-func (s *Set) Postpone(ms int64) {
+func (s *Sessions) Postpone(ms int64) {
 	if s == nil {
 		return
 	}

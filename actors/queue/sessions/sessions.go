@@ -5,7 +5,7 @@ import (
 
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
-	"candlemark/internal/store"
+	"candlemark/internal/storage/store"
 	"candlemark/protocol"
 )
 
@@ -32,9 +32,9 @@ func IDOf(properties []byte) (id string, ok bool) {
 	return string(scan.AppID), true
 }
 
-// Set holds the sessions of a queue. A nil *Set is an empty set and valid for Len, Next, Count and the methods for each
+// Sessions holds the sessions of a queue. A nil *Set is an empty set and valid for Len, Next, Count and the methods for each
 // message: Add, Enter, Ready, Gone.
-type Set struct {
+type Sessions struct {
 	messages *backlog.Backlog
 	members  map[uint64]member // by message number
 	byID     map[string]*Session
@@ -79,14 +79,14 @@ type Session struct {
 
 // New returns an empty Set for messages in b. runs is called when a consumer that has locked a session becomes able
 // to get messages, or unable.
-func New(b *backlog.Backlog, runs func(c *consumers.Consumer, can bool)) *Set {
-	return &Set{
+func New(b *backlog.Backlog, runs func(c *consumers.Consumer, can bool)) *Sessions {
+	return &Sessions{
 		messages: b, members: map[uint64]member{}, byID: map[string]*Session{}, held: map[*consumers.Consumer]*Session{}, waits: map[string]int{}, runs: runs,
 	}
 }
 
 // Len returns the number of sessions: with messages, with a state, or locked.
-func (s *Set) Len() int {
+func (s *Sessions) Len() int {
 	if s == nil {
 		return 0
 	}
@@ -94,12 +94,12 @@ func (s *Set) Len() int {
 }
 
 // Idle reports whether there are no sessions and no waiters.
-func (s *Set) Idle() bool {
+func (s *Sessions) Idle() bool {
 	return s == nil || len(s.byID) == 0 && len(s.members) == 0 && s.waiting.Len() == 0 && !s.opaque
 }
 
 // Locked returns the number of locked sessions.
-func (s *Set) Locked() int {
+func (s *Sessions) Locked() int {
 	if s == nil {
 		return 0
 	}
@@ -113,14 +113,14 @@ const (
 )
 
 // Bytes returns the approximate memory use of the Set.
-func (s *Set) Bytes() int64 {
+func (s *Sessions) Bytes() int64 {
 	if s == nil {
 		return 0
 	}
 	return s.bytes + int64(len(s.members))*each + int64(len(s.byID))*perSession
 }
 
-func (s *Set) session(id string) *Session {
+func (s *Sessions) session(id string) *Session {
 	x := s.byID[id]
 	if x == nil {
 		x = &Session{ID: id}
@@ -131,7 +131,7 @@ func (s *Set) session(id string) *Session {
 }
 
 // Add adds a message to a session; it need not be in the queue yet.
-func (s *Set) Add(seq uint64, id string) {
+func (s *Sessions) Add(seq uint64, id string) {
 	if s == nil {
 		return
 	}
@@ -141,7 +141,7 @@ func (s *Set) Add(seq uint64, id string) {
 }
 
 // Enter makes a message the last of its session: it has entered the queue, ready or not.
-func (s *Set) Enter(seq uint64, h backlog.Handle) {
+func (s *Sessions) Enter(seq uint64, h backlog.Handle) {
 	if s == nil {
 		return
 	}
@@ -158,7 +158,7 @@ func (s *Set) Enter(seq uint64, h backlog.Handle) {
 }
 
 // Ready makes a requeued message available again, at its position in its session.
-func (s *Set) Ready(seq uint64) {
+func (s *Sessions) Ready(seq uint64) {
 	if s == nil {
 		return
 	}
@@ -167,7 +167,7 @@ func (s *Set) Ready(seq uint64) {
 	}
 }
 
-func (s *Set) makeReady(m member) {
+func (s *Sessions) makeReady(m member) {
 	x := m.session
 	if x.ready.push(place{m.order, m.handle}); len(x.ready) > 2*x.count+64 {
 		x.ready.compact(func(p place) bool { return s.isReady(x, p) })
@@ -176,7 +176,7 @@ func (s *Set) makeReady(m member) {
 }
 
 // wake makes a session with a ready message available to its holder, or to the next waiter.
-func (s *Set) wake(x *Session) {
+func (s *Sessions) wake(x *Session) {
 	switch {
 	case x.holder != nil:
 		if !x.lost {
@@ -188,7 +188,7 @@ func (s *Set) wake(x *Session) {
 }
 
 // isReady reports whether the message at a place is still ready.
-func (s *Set) isReady(x *Session, p place) bool {
+func (s *Sessions) isReady(x *Session, p place) bool {
 	if !s.messages.IsReady(p.handle) {
 		return false
 	}
@@ -198,7 +198,7 @@ func (s *Set) isReady(x *Session, p place) bool {
 
 // first returns the first ready message of a session, false for none. Messages after one whose session is not known yet
 // have to wait.
-func (s *Set) first(x *Session) (h backlog.Handle, ok bool) {
+func (s *Sessions) first(x *Session) (h backlog.Handle, ok bool) {
 	for len(x.ready) > 0 && !s.isReady(x, x.ready[0]) {
 		x.ready.pop()
 	}
@@ -210,7 +210,7 @@ func (s *Set) first(x *Session) (h backlog.Handle, ok bool) {
 
 // First returns the first ready message of the session that a consumer has locked, at now, in wall ms. If there is
 // none, the consumer gets no messages until there is one.
-func (s *Set) First(c *consumers.Consumer, now int64) (h backlog.Handle, ok bool) {
+func (s *Sessions) First(c *consumers.Consumer, now int64) (h backlog.Handle, ok bool) {
 	x := s.held[c]
 	if x != nil && !x.lost && x.timer.at > now && !x.reading {
 		if h, ok = s.first(x); ok {
@@ -222,7 +222,7 @@ func (s *Set) First(c *consumers.Consumer, now int64) (h backlog.Handle, ok bool
 }
 
 // Behind calls f for at most limit ready messages of a consumer's session: the first, and others near it.
-func (s *Set) Behind(c *consumers.Consumer, limit int, f func(backlog.Handle)) {
+func (s *Sessions) Behind(c *consumers.Consumer, limit int, f func(backlog.Handle)) {
 	x := s.held[c]
 	for _, p := range x.ready[:min(len(x.ready), limit)] {
 		if s.isReady(x, p) {
@@ -232,21 +232,21 @@ func (s *Set) Behind(c *consumers.Consumer, limit int, f func(backlog.Handle)) {
 }
 
 // Reading stops deliveries to a consumer until Resume: contents are being read for it.
-func (s *Set) Reading(c *consumers.Consumer) {
+func (s *Sessions) Reading(c *consumers.Consumer) {
 	x := s.held[c]
-	x.reading, c.Reading = true, true
+	x.reading, c.ContentPending = true, true
 	s.readers = append(s.readers, x)
 	s.runs(c, false)
 }
 
 // Resume is called when contents were read.
-func (s *Set) Resume() {
+func (s *Sessions) Resume() {
 	if s == nil {
 		return
 	}
 	for i, x := range s.readers {
 		if x.reading = false; x.holder != nil {
-			x.holder.Reading = false
+			x.holder.ContentPending = false
 			s.wake(x)
 		}
 		s.readers[i] = nil
@@ -255,7 +255,7 @@ func (s *Set) Resume() {
 }
 
 // Gone removes a message.
-func (s *Set) Gone(seq uint64) {
+func (s *Sessions) Gone(seq uint64) {
 	if s == nil {
 		return
 	}
@@ -268,7 +268,7 @@ func (s *Set) Gone(seq uint64) {
 }
 
 // forget removes a session that is empty.
-func (s *Set) forget(x *Session) {
+func (s *Sessions) forget(x *Session) {
 	if x.count > 0 || x.holder != nil || x.state.kept() {
 		return
 	}
@@ -281,7 +281,7 @@ func (s *Set) forget(x *Session) {
 }
 
 // Clear removes all messages; locks and states stay.
-func (s *Set) Clear() {
+func (s *Sessions) Clear() {
 	if s == nil {
 		return
 	}
@@ -293,7 +293,7 @@ func (s *Set) Clear() {
 }
 
 // Of returns the session id of a message; false if it is not known.
-func (s *Set) Of(seq uint64) (id string, ok bool) {
+func (s *Sessions) Of(seq uint64) (id string, ok bool) {
 	if s == nil {
 		return "", false
 	}
@@ -304,13 +304,13 @@ func (s *Set) Of(seq uint64) (id string, ok bool) {
 }
 
 // Place returns the handle of a message; false if it is not in the queue.
-func (s *Set) Place(seq uint64) (h backlog.Handle, ok bool) {
+func (s *Sessions) Place(seq uint64) (h backlog.Handle, ok bool) {
 	m := s.members[seq]
 	return m.handle, m.order != 0
 }
 
 // Has reports whether a message belongs to the queue, in the backlog or expected there.
-func (s *Set) Has(seq uint64) bool {
+func (s *Sessions) Has(seq uint64) bool {
 	_, is := s.members[seq]
 	return is
 }
@@ -323,17 +323,17 @@ type unknown struct {
 
 // Unknown adds a message or state in the journal: it has to be read, and Know called, before any session is locked.
 // size is the size of its body in bytes.
-func (s *Set) Unknown(ref store.Ref, size uint32) {
+func (s *Sessions) Unknown(ref store.Ref, size uint32) {
 	s.opaque = true
 	s.unknown = append(s.unknown, unknown{ref, size})
 }
 
 // Expect adds a message whose session is not known yet to the queue's; see Unknown.
-func (s *Set) Expect(seq uint64) { s.members[seq] = member{} }
+func (s *Sessions) Expect(seq uint64) { s.members[seq] = member{} }
 
 // ToRead returns the contents to be read next, at most limit of them and about the given bytes, and removes them from
 // the list.
-func (s *Set) ToRead(limit int, bytes int64) (want []store.Ref) {
+func (s *Sessions) ToRead(limit int, bytes int64) (want []store.Ref) {
 	for len(s.unknown) > 0 && len(want) < limit && bytes > 0 {
 		want = append(want, s.unknown[0].ref)
 		bytes -= int64(s.unknown[0].size)
@@ -343,7 +343,7 @@ func (s *Set) ToRead(limit int, bytes int64) (want []store.Ref) {
 }
 
 // Know sets the session of a message whose session was unknown; a message removed in the meantime is ignored.
-func (s *Set) Know(seq uint64, id string) {
+func (s *Sessions) Know(seq uint64, id string) {
 	m, is := s.members[seq]
 	if !is || m.session != nil {
 		return
@@ -357,7 +357,7 @@ func (s *Set) Know(seq uint64, id string) {
 }
 
 // Known is called when all contents were read: consumers that have locked sessions continue.
-func (s *Set) Known() {
+func (s *Sessions) Known() {
 	s.opaque, s.unknown, s.barrier = false, nil, barrier{} // unreadable messages have no session
 	for _, x := range s.held {
 		s.wake(x)
@@ -365,4 +365,4 @@ func (s *Set) Known() {
 }
 
 // Opaque reports whether contents have to be read before Known.
-func (s *Set) Opaque() bool { return s != nil && s.opaque }
+func (s *Sessions) Opaque() bool { return s != nil && s.opaque }

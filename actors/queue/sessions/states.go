@@ -21,7 +21,7 @@ type state struct {
 func (s *state) kept() bool { return s.body != nil }
 
 // State returns the state of a session, nil for none.
-func (s *Set) State(id string) []byte {
+func (s *Sessions) State(id string) []byte {
 	if x := s.byID[id]; x != nil {
 		return x.state.body
 	}
@@ -29,7 +29,7 @@ func (s *Set) State(id string) []byte {
 }
 
 // Fits reports whether a state for a session is within the limits.
-func (s *Set) Fits(id string, body []byte) bool {
+func (s *Sessions) Fits(id string, body []byte) bool {
 	was := s.State(id)
 	n, bytes := s.states, s.bytes+int64(len(body)-len(was))
 	if was == nil {
@@ -40,7 +40,7 @@ func (s *Set) Fits(id string, body []byte) bool {
 
 // SetState sets the state of a session, with its number in the journal; nil deletes it. It returns the number of the
 // previous state, 0 for none. now is in wall ms.
-func (s *Set) SetState(id string, body []byte, seq uint64, now int64) (before uint64) {
+func (s *Sessions) SetState(id string, body []byte, seq uint64, now int64) (before uint64) {
 	x := s.session(id)
 	before = x.state.seq
 	s.bytes += int64(len(body) - len(x.state.body))
@@ -58,7 +58,7 @@ func (s *Set) SetState(id string, body []byte, seq uint64, now int64) (before ui
 }
 
 // StateBytes returns the approximate memory use of the states, in bytes.
-func (s *Set) StateBytes() int64 {
+func (s *Sessions) StateBytes() int64 {
 	if s == nil {
 		return 0
 	}
@@ -66,13 +66,13 @@ func (s *Set) StateBytes() int64 {
 }
 
 // States returns the number of sessions with a state.
-func (s *Set) States() int { return s.states }
+func (s *Sessions) States() int { return s.states }
 
 // Noted reports whether the journal has states, or may have some that were not read yet.
-func (s *Set) Noted() bool { return s != nil && (s.states > 0 || s.opaque) }
+func (s *Sessions) Noted() bool { return s != nil && (s.states > 0 || s.opaque) }
 
 // NewerThan reports whether the state of a session has a number in the journal above seq.
-func (s *Set) NewerThan(id string, seq uint64) bool {
+func (s *Sessions) NewerThan(id string, seq uint64) bool {
 	x := s.byID[id]
 	return x != nil && x.state.seq > seq
 }

@@ -6,7 +6,7 @@ import (
 
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
-	"candlemark/internal/testkit/address"
+	"candlemark/integration/testkit/address"
 )
 
 // TestWaitingBounds: one connection may use MaxOfOne of the MaxWaiting places of a queue; a released place can be taken by
@@ -65,7 +65,7 @@ func TestWaitingBounds(t *testing.T) {
 
 // TestIdle: an entry with members, sessions or waiting receivers is kept.
 func TestIdle(t *testing.T) {
-	var none *Set
+	var none *Sessions
 	if none.Len() != 0 || !none.Idle() {
 		t.Error("nil holds something")
 	}

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/definitions"
-	"candlemark/internal/httpapi/rest"
-	"candlemark/internal/store"
-	"candlemark/internal/topology"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/httpapi/rest"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store"
 	"candlemark/policies"
 	"candlemark/protocol"
 )

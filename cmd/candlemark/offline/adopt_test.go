@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/commandline"
-	"candlemark/internal/definitions"
-	"candlemark/internal/store"
-	"candlemark/internal/store/segment"
-	"candlemark/internal/store/vfs"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/commandline"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store"
+	"candlemark/internal/storage/store/segment"
+	"candlemark/internal/storage/store/vfs"
 )
 
 // lostQueues makes a data folder as stored does, with recorded names for queues 10 to 13; queue 9 has none, and 4 is defined as //orders.

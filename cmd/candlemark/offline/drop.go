@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"candlemark/internal/definitions"
-	"candlemark/internal/store"
-	"candlemark/internal/topology"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store"
 )
 
 // dropQueues drops the messages of queues missing from the definitions, by VHOST/NAME or number, and of queues that no

@@ -8,15 +8,15 @@ import (
 	"os"
 	"path/filepath"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/commandline"
-	"candlemark/internal/config"
-	"candlemark/internal/definitions"
-	"candlemark/internal/flaghelp"
-	"candlemark/internal/store"
-	"candlemark/internal/store/segment"
-	"candlemark/internal/store/segment/recovery"
-	"candlemark/internal/store/vfs"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/commandline"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/flaghelp"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store"
+	"candlemark/internal/storage/store/segment"
+	"candlemark/internal/storage/store/segment/recovery"
+	"candlemark/internal/storage/store/vfs"
 )
 
 // JournalUsage are the command lines of the verb journal.

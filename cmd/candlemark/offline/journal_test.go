@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/commandline"
-	"candlemark/internal/definitions"
-	"candlemark/internal/store"
-	"candlemark/internal/store/segment"
-	"candlemark/internal/store/vfs"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/commandline"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store"
+	"candlemark/internal/storage/store/segment"
+	"candlemark/internal/storage/store/vfs"
 )
 
 // stored makes a data folder with three messages in its journal.

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"candlemark/internal/backup"
-	"candlemark/internal/commandline"
-	"candlemark/internal/config"
-	"candlemark/internal/definitions"
-	"candlemark/internal/flaghelp"
-	"candlemark/internal/store/segment"
-	"candlemark/internal/store/segment/recovery"
-	"candlemark/internal/store/vfs"
+	"candlemark/internal/admin/backup"
+	"candlemark/internal/admin/commandline"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/flaghelp"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store/segment"
+	"candlemark/internal/storage/store/segment/recovery"
+	"candlemark/internal/storage/store/vfs"
 )
 
 // RestoreUsage is the command line of the verb restore.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"candlemark/internal/servicebus/filter"
+	"candlemark/internal/routing/filter"
 	"candlemark/policies"
 	"candlemark/protocol"
 )

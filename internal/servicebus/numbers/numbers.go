@@ -1,6 +1,6 @@
 package numbers
 
-import "candlemark/internal/topology"
+import "candlemark/internal/routing/topology"
 
 // The numbers of the messages of durable queues (ADR 28) begin after Begin at the broker's first start, and each start
 // has Each of them. A start reserves PerStart incarnations for new queues: incarnations of transient queues are not

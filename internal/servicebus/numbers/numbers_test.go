@@ -3,7 +3,7 @@ package numbers
 import (
 	"testing"
 
-	"candlemark/internal/topology"
+	"candlemark/internal/routing/topology"
 )
 
 // TestNumbers_SBE18: numbers begin with 1 in the start in which the queue was declared, grow from start to start, and are exact in JavaScript.

@@ -1,0 +1,37 @@
+package channel
+
+import (
+	"maps"
+	"slices"
+
+	"candlemark/actors/system/mail"
+)
+
+// describe answers DescribeChannel. It changes nothing.
+func (s *state) describe(m *mail.DescribeChannel) {
+	info := &mail.ChannelInfo{
+		Reply: m.Done(nil), Number: s.cfg.ID, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
+		Running: s.phase == open, Confirm: s.confirms.On(), Prefetch: s.prefetch, GlobalPrefetch: s.unacked.Limit.Messages(),
+		Consumers: len(s.consumers), Unacked: max(s.unacked.Len()-s.unacked.Late(), 0), Unconfirmed: s.confirms.Unconfirmed(), Counts: s.counted(),
+		Published: s.published, LastUse: s.cfg.Clock.Date(s.used.Floor()),
+	}
+	if s.tx != nil {
+		info.Transactional = true
+		info.Uncommitted, info.AcksUncommitted = s.tx.Len()
+	}
+	if m.Queues {
+		of := map[string]bool{}
+		for _, c := range s.consumers {
+			of[c.Name] = true
+		}
+		info.Queues = slices.Collect(maps.Keys(of))
+	}
+	s.Send(m.ReplyTo, info)
+}
+
+// counted returns the channel's counts so far.
+func (s *state) counted() mail.Counts {
+	c := s.counts
+	c.Ack, c.Confirm = s.unacked.Acked(), s.confirms.Acked()
+	return c
+}

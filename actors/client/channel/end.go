@@ -1,0 +1,99 @@
+package channel
+
+import (
+	"errors"
+
+	"candlemark/actors/system/mail"
+	"candlemark/protocol"
+)
+
+// fail closes the channel or the connection, depending on the type of err. m is the method that caused the error, nil
+// if err names it or no method caused the error. The channel's deliveries are returned at once.
+func (s *state) fail(err error, m protocol.Method) {
+	if s.phase != open {
+		return
+	}
+	s.leaveQueues()
+	var ce *protocol.ChannelError
+	if errors.As(err, &ce) {
+		if m != nil && ce.Class == 0 {
+			ce = ce.For(m)
+		}
+		s.phase = closing
+		s.cfg.Log.Warn().Uint16("code", ce.Code).Str("text", ce.Text).Str("method", protocol.NameOf(ce.Class, ce.Method)).Msg("channel closed by the broker")
+		s.closeMethod = &protocol.ChannelClose{ReplyCode: ce.Code, ReplyText: ce.Text, Class: ce.Class, Method: ce.Method}
+		return
+	}
+	var oe *protocol.ConnectionError
+	if !errors.As(err, &oe) {
+		s.cfg.Log.Error().Err(err).Msg("command failed")
+		oe = protocol.ConnectionErrorf(protocol.InternalError, "%s", err.Error())
+	}
+	if m != nil && oe.Class == 0 {
+		oe = oe.For(m)
+	}
+	s.phase = dead
+	s.Send(s.cfg.Connection, &mail.CloseConnection{Err: oe})
+}
+
+// sendClose informs the queues before it sends channel.close, so that the client's next operations find the returned
+// deliveries in them.
+func (s *state) sendClose() {
+	if s.closeMethod != nil {
+		s.output.Reply(s.closeMethod)
+		s.closeMethod = nil
+	}
+}
+
+// leave handles the end of the connection. As in RabbitMQ, input that was read before is still executed, so that a
+// publish after a waiting command is not lost; but nothing waits for the client any longer.
+func (s *state) leave() {
+	s.leaving = true
+	s.output.Leave()
+	if s.await != nil && s.await.room != 0 && s.assembler.Busy() { // no more input will come
+		s.await = nil
+	}
+}
+
+// close ends the channel. The connection answers channel.close, so that the number is free before the client can use
+// it again.
+func (s *state) close(sendCloseOk bool) {
+	if s.phase == ended {
+		return
+	}
+	s.leaveQueues()
+	s.phase = ended
+	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.ID, Channel: s.Self(), SendCloseOk: sendCloseOk})
+}
+
+// leaveQueues reports to every queue that the channel has left. Queues without a record of the channel ignore it; an
+// outstanding answer is ignored as well.
+func (s *state) leaveQueues() {
+	if s.phase == open {
+		s.output.ConfirmAll(&s.confirms)
+	}
+	s.flush()
+	s.endWait()
+	s.long.stop()
+	s.long = nil
+	s.replies.End()
+	s.peers.Leave()
+	for tag, c := range s.consumers {
+		s.events.consumerGone(tag, c)
+		s.cfg.Objects.Hold(-c.Memory)
+	}
+	clear(s.consumers)
+	s.unacked.Clear()
+	s.output.Drop()
+	s.dropBegun()
+}
+
+// dropBegun drops incomplete input.
+func (s *state) dropBegun() {
+	s.assembler.Reset()
+	s.arguments.Return()
+	if s.tx != nil {
+		s.tx.Forget()
+		s.tx = nil
+	}
+}

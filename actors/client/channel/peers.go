@@ -1,0 +1,19 @@
+package channel
+
+import "candlemark/actors/system/mail"
+
+// peerGone handles the end of a queue, after all its mail. The fate of publishes that it has not answered is unknown.
+func (s *state) peerGone(who mail.Address) {
+	p := s.peers.Gone(who)
+	if p == nil {
+		return
+	}
+	for tag, c := range s.consumers {
+		if c.Queue == &p.Queue {
+			s.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: tag})
+		}
+	}
+	if n := p.Unconfirmed(); n > 0 {
+		s.fail(internalError("queue process ended without confirming %d messages", n), nil)
+	}
+}

@@ -1,0 +1,96 @@
+package session10
+
+import (
+	"candlemark/actors/client/session10/batches"
+	"candlemark/actors/client/session10/incoming"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/servicebus/dialect/servicebus"
+	"candlemark/protocol/amqp10"
+)
+
+// batchSteps is the limit of steps and queues for the routes of a batch, since it is published in one turn.
+const batchSteps = 10 * topology.TurnSteps
+
+// publishBatch publishes all messages of a batch or none: all are checked before the first is published.
+func publishBatch(s *state, whole *transfer, payload []byte) {
+	messages, err := servicebus.Batch(payload)
+	var all []transfer
+	if err == nil {
+		whole.batch = &batches.Batch{}
+		all, err = tryAll(s, whole, messages)
+	}
+	if err != nil {
+		whole.batch = nil
+		s.refuse(whole, err)
+		return
+	}
+	copies := 0
+	for i := range all {
+		copies += all[i].found.Copies(&all[i].Message)
+	}
+	if copies > 0 && mustAsk(&s.cfg) {
+		for i := range all {
+			all[i].Message.Own()
+		}
+	}
+	whenPermitted(s, copies, len(payload), func() {
+		publishAll(s, whole.batch, all)
+		s.flush()
+	})
+}
+
+// publishNumbered publishes messages sent to an address to a queue or to the holder of a topic (DLY-15), all or none,
+// and then calls done with their numbers in the queue.
+func publishNumbered(s *state, address string, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
+	b := &batches.Batch{Queue: q.PID, Numbers: make([]uint64, len(messages))}
+	to := &link{publisher: &publisher{Link: incoming.Link{Target: incoming.ToQueue(address, q)}}}
+	all, err := tryAll(s, &transfer{link: to, batch: b}, messages)
+	if err != nil {
+		done(nil, err)
+		return
+	}
+	b.Asked = s.request(func(_ any, err error) { done(b.Numbers, err) }).ID
+	s.await.patient = true
+	publishAll(s, b, all)
+	s.flush()
+}
+
+// tryAll checks all messages of a batch; whole holds their common fields.
+func tryAll(s *state, whole *transfer, messages [][]byte) (all []transfer, err error) {
+	all = make([]transfer, len(messages))
+	whole.batch.Left = len(messages)
+	maxSteps := s.routes.Steps() + batchSteps
+	for i := 0; i < len(messages) && err == nil; i++ {
+		all[i] = transfer{link: whole.link, id: whole.id, settled: whole.settled, tx: whole.tx, batch: whole.batch, at: int32(i)}
+		err = tryRoute(s, &all[i], messages[i], maxSteps)
+	}
+	return all, err
+}
+
+// publishAll publishes the checked messages of a batch, so that each queue accepts all of its messages or none.
+func publishAll(s *state, b *batches.Batch, all []transfer) {
+	s.batches.Flush() // earlier messages are not part of the batch
+	for i := range all {
+		d := &all[i]
+		d.Message.Own() // otherwise each message would keep the whole batch in memory
+		s.routed(d, s.routes.Again(d.To, d.Message.RoutingKey, d.Keys, &d.found))
+	}
+	s.batches.FlushWhole(b.Counts())
+}
+
+// tryRoute checks a message of a batch, whose routes may take up to most steps.
+func tryRoute(s *state, d *transfer, message []byte, maxSteps int) error {
+	if err := s.check(d, message); err != nil {
+		return err
+	}
+	targets, err := d.Find(&d.link.publisher.Target, s.routes)
+	if err != nil {
+		return err
+	}
+	d.found = s.routes.Stored(targets)
+	s.routes.Count(len(targets) + len(s.routes.Histories()))
+	if s.routes.Over() || s.routes.Steps() > maxSteps {
+		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "the batch goes to too many queues: send smaller batches")
+	}
+	return d.CheckTimes(targets, s.routes)
+}

@@ -1,0 +1,121 @@
+package session10
+
+import (
+	"errors"
+
+	"candlemark/actors/client/session10/settlement"
+	"candlemark/actors/client/unacked"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/servicebus/dialect"
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// fail ends the session with an error; a connection exception ends the connection. Deliveries are returned to queues
+// before the client is informed.
+func (s *state) fail(err error) {
+	if s.phase != open {
+		return
+	}
+	var whole *protocol.ConnectionError
+	if errors.As(err, &whole) {
+		s.failConnection(err)
+		return
+	}
+	e := dialect.ErrorOf(err)
+	if e.Condition == amqp10.InternalError {
+		s.cfg.Log.Error().Err(err).Msg("session failed")
+	}
+	s.cfg.Log.Warn().Str("condition", string(e.Condition)).Str("text", e.Description).Msg("session ended by the broker")
+	s.leaveQueues()
+	s.phase = closing
+	s.reply(&amqp10.End{Error: e})
+}
+
+// failConnection closes the connection because of an error.
+func (s *state) failConnection(err error) {
+	if s.phase == open {
+		s.leaveQueues()
+		s.write()
+	}
+	s.phase = dead
+	s.Send(s.cfg.Connection, &mail.CloseConnection{Err: err})
+}
+
+// leave handles the end of the connection. As in 0-9-1, input that was read before is still processed, so that a
+// publish after a waiting request is not lost; but nothing waits for the client any longer.
+func (s *state) leave() {
+	s.leaving = true
+	s.dropHeld()
+}
+
+// close ends the session, and answers the client's end.
+func (s *state) close() {
+	if s.phase == ended {
+		return
+	}
+	if s.phase == open {
+		s.leaveQueues()
+		if !s.leaving { // otherwise close is called later
+			s.reply(&amqp10.End{})
+		}
+		s.leaving = true // so that nothing waits for the client
+		s.write()
+	}
+	s.phase = ended
+	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.Channel, Channel: s.Self()})
+}
+
+// leaveQueues informs every queue that the session no longer holds any deliveries.
+func (s *state) leaveQueues() {
+	entity := func(l *link) bool { return l.consumer != nil && l.consumer.entity }
+	settlement.TakeOf(&s.unacked, &s.owners, entity, func(u unacked.Unacked) { s.unacked.Settle(u, mail.Leave, nil) })
+	s.flush()
+	s.await = nil
+	s.long.stop()
+	s.long = nil
+	s.work.Drop()
+	s.unacked.Flush()
+	s.peers.Leave()
+	for _, l := range s.links {
+		temporaryOf(s).Drop(l.temporary)
+		if l.consumer != nil {
+			s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
+		}
+	}
+	s.dropBegun()
+	clear(s.links)
+	clear(s.settles)
+	s.elsewhere = settlement.Elsewhere{}
+	s.unacked.Clear()
+	s.owners.TakeRange(1, s.owners.Last(), func(uint64, *link) {})
+	s.dropHeld()
+}
+
+// dropBegun drops incomplete input, and answers without credit.
+func (s *state) dropBegun() {
+	s.arguments.Return()
+	for _, l := range s.links {
+		switch {
+		case l.publisher != nil:
+			l.publisher.Forget(s.cfg.Arrivals)
+		case l.answers != nil:
+			l.answers.End(s.cfg.VHost)
+			for _, waiting := range l.answers.Waiting {
+				s.dropAnswer(waiting)
+			}
+			l.answers.Waiting = nil
+		}
+	}
+}
+
+// dropHeld drops held output; queues requeue the deliveries.
+func (s *state) dropHeld() {
+	for _, w := range s.held {
+		if w.deliver != nil {
+			w.deliver.Release()
+		}
+		s.dropAnswer(w.answer)
+	}
+	s.held, s.sending = nil, sending{}
+}

@@ -1,0 +1,334 @@
+package session10
+
+import (
+	"strconv"
+
+	"candlemark/actors/client/peers"
+	"candlemark/actors/client/session10/access"
+
+	"candlemark/actors/client/session10/entities"
+	"candlemark/actors/client/session10/incoming"
+	"candlemark/actors/client/session10/settlement"
+	"candlemark/actors/client/session10/window"
+	"candlemark/actors/client/unacked"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/servicebus/dialect"
+	"candlemark/internal/servicebus/numbers"
+	"candlemark/protocol/amqp10"
+)
+
+// link is one link. One of publisher, consumer and answers is set unless it is closing.
+type link struct {
+	handle    uint32
+	name      string
+	address   string // address of its target or source, as the client names it
+	closing   bool   // the broker has sent detach, and waits for the client's detach
+	publisher *publisher
+	consumer  *consumer
+	answers   *answerLink[*link]
+	opening   *entities.Opening
+	temporary string // the link's own queue, which ends with the link; "" for none
+	size      int64  // in bytes of memory
+	writer    dialect.Writer
+}
+
+// numbers returns the numbering of the queue from which the client receives.
+func (l *link) numbers() (of numbers.Of) {
+	if l.consumer != nil {
+		of = l.consumer.numbers
+	}
+	return of
+}
+
+// account returns the credit account of a link on which the client receives; nil for others.
+func (l *link) account() *window.Account {
+	switch {
+	case l.consumer != nil:
+		return &l.consumer.Account
+	case l.answers != nil:
+		return &l.answers.Account
+	}
+	return nil
+}
+
+// flow returns a flow with the link's credit.
+func (l *link) flow(w *window.Session) *amqp10.Flow {
+	if l.publisher != nil {
+		return w.OfLink(l.handle, l.publisher.Count, l.publisher.Credit)
+	}
+	if a := l.account(); a != nil {
+		return w.OfLink(l.handle, a.Count, a.Credit())
+	}
+	return w.OfLink(l.handle, 0, 0)
+}
+
+// attach attaches a link, or refuses it (attachFailed).
+func (s *state) attach(m *amqp10.Attach) {
+	err := entities.Check(m, &s.access)
+	switch {
+	case err != nil:
+		s.fail(err)
+		return
+	case m.Handle > s.cfg.HandleMax:
+		s.failConnection(amqp10.Errorf(amqp10.FramingError, "handle %d is higher than the negotiated handle-max", m.Handle))
+		return
+	case s.links[m.Handle] != nil:
+		err = amqp10.Errorf(amqp10.HandleInUse, "handle %d is already associated with a link", m.Handle)
+	case roomFor(s, m) != nil:
+		err = roomFor(s, m)
+	case m.Coordinator != nil && m.Role == amqp10.RoleSender:
+		attachCoordinator(s, m)
+	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled && !entities.UsesServiceBus(m): // otherwise nothing is left to settle
+		err = amqp10.Errorf(amqp10.NotImplemented, "rcv-settle-mode second is not supported")
+	case dialect.IsDynamic(m):
+		err = attachDynamic(s, m)
+	case m.Role == amqp10.RoleSender:
+		err = attachPublisher(s, m)
+	default:
+		err = attachConsumer(s, m)
+	}
+	if err != nil {
+		attachFailed(s, m, err)
+		return
+	}
+	attached(s, m)
+}
+
+// attachPublisher attaches a link on which the client sends.
+func attachPublisher(s *state, m *amqp10.Attach) error {
+	p := &publisher{Link: incoming.Link{Window: incoming.Credit, MaxMessageSize: s.cfg.MaxMessage, Mode: m.SndSettleMode, Count: m.InitialDeliveryCount.Or(0)}}
+	p.Reader = dialect.NewReader(m.Handle)
+	if m.Target == nil {
+		return amqp10.Errorf(amqp10.NotImplemented, "links without a target are not supported")
+	}
+	if address := m.Target.Address.Or(""); address == "" {
+		p.Anonymous = true
+	} else if n := nodeAt(address); n != nil {
+		p.node, p.Window, p.MaxMessageSize, p.Mode = n, requestCredit, min(n.maxRequest, p.MaxMessageSize), amqp10.SenderMixed
+	} else if entities.UsesServiceBus(m) {
+		if err := toEntity(s, p, address); err != nil {
+			return err
+		}
+	} else if q, err := p.To(address, &s.rights); err != nil {
+		return err
+	} else if q != nil {
+		p.queue = s.peers.Of(q.PID)
+	}
+	l := &link{handle: m.Handle, name: m.Name, address: m.Target.Address.Or(""), publisher: p}
+	if m.Target.Dynamic {
+		l.temporary = string(p.Key)
+	}
+	s.links[m.Handle] = l
+	answer := dialect.AttachedTarget(m, p.MaxMessageSize)
+	if answer.Properties = p.Properties(); p.node != nil {
+		answer.Properties = m.Properties
+	} else {
+		answer.OfferedCapabilities = []amqp10.Symbol{dialect.DelayedDelivery}
+	}
+	s.reply(answer)
+	s.refill(l)
+	return nil
+}
+
+// attachConsumer attaches a link on which the client receives, as a consumer of a queue.
+func attachConsumer(s *state, m *amqp10.Attach) error {
+	switch {
+	case m.Source == nil:
+		return amqp10.Errorf(amqp10.InvalidField, "a source is missing")
+	case nodeAt(m.Source.Address.Or("")) != nil:
+		attachAnswers(s, m)
+		return nil
+	}
+	name, err := entities.SourceOf(m)
+	if err != nil {
+		return err
+	}
+	may := &access.Rights{Rights: s.rights}
+	if entities.UsesServiceBus(m) {
+		if may, err = s.access.RightsAt(entities.AddressOf(m)); err != nil {
+			return err
+		}
+	}
+	q, err := may.MayReceive(name)
+	if err != nil {
+		return err
+	}
+	if entities.IsEmpty(m) {
+		attachAnswers(s, m)
+		return nil
+	}
+	args, err := dialect.ConsumerArguments(m.Properties)
+	if err != nil {
+		return err
+	}
+	session, err := entities.Session(m)
+	if err != nil {
+		return err
+	}
+	peer := s.peers.Of(q.PID)
+	ask := &mail.Consume{
+		Channel: s.Self(), Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: args, Credited: true,
+		Facts: entities.UsesServiceBus(m), Stays: entities.UsesServiceBus(m), Session: session, Connection: s.cfg.Connection, Unread: s.unread, Queue: q.Name, VHost: s.cfg.VHost.Name,
+	}
+	if session != nil {
+		s.asked++
+		ask.Request = mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
+		s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), opening: &entities.Opening{Attach: m, Ask: ask, Queue: q.PID, Numbers: numbers.OfQueue(q)}}
+		s.Send(q.PID, ask)
+		return nil
+	}
+	ask.Request = s.request(func(_ any, err error) {
+		switch {
+		case err == nil:
+			consumes(s, m, ask, peer, numbers.OfQueue(q), nil)
+		case m.Source.Dynamic:
+			temporaryOf(s).Drop(name)
+			attachFailed(s, m, err)
+		case !s.retryIfRestarting(err, func() { s.attach(m) }):
+			attachFailed(s, m, err)
+		}
+	})
+	s.Send(q.PID, ask)
+	return nil
+}
+
+// consumes answers attach once the queue has attached the consumer.
+func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.QueueLink, of numbers.Of, got *mail.SessionLocked) {
+	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), writer: dialect.NewWriter(m.Handle), consumer: &consumer{
+		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts, deadLetters: ask.Facts && entities.FromDeadLetters(m),
+		numbers: of, maxMessageSize: m.MaxMessageSize.Or(0),
+	}}
+	if m.Source.Dynamic {
+		s.links[m.Handle].temporary = ask.Queue
+	}
+	s.eventPublisher.Consumer(ask)
+	answer := dialect.Attached(m, ask.NoAck, s.cfg.MaxMessage)
+	dialect.Outcomes(answer.Source)
+	entities.Grant(answer, m, got)
+	s.reply(answer)
+	attached(s, m)
+}
+
+// detach handles the client's detach, or its answer to the broker's.
+func (s *state) detach(m *amqp10.Detach) {
+	l := s.links[m.Handle]
+	switch {
+	case l == nil:
+		s.fail(amqp10.Errorf(amqp10.UnattachedHandle, "detach of handle %d, which is not attached", m.Handle))
+	case l.closing:
+		delete(s.links, m.Handle)
+	case l.opening != nil:
+		stopOpening(s, l, func(attach *amqp10.Attach) {
+			s.reply(entities.RefusedAttach(attach))
+			s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
+		})
+	case l.publisher != nil:
+		s.forgetPublisher(l)
+		l.publisher = nil // otherwise pending outcomes and answers would give it credit
+		temporaryOf(s).End(l.temporary, func() {
+			delete(s.links, m.Handle)
+			s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
+		})
+	case l.answers != nil:
+		l.answers.End(s.cfg.VHost)
+		s.withdraw(l)
+		delete(s.links, m.Handle)
+		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
+	default:
+		s.cancel(l, func() {
+			temporaryOf(s).End(l.temporary, func() {
+				delete(s.links, l.handle)
+				s.reply(&amqp10.Detach{Handle: l.handle, Closed: m.Closed})
+			})
+		})
+	}
+}
+
+// cancel ends a consumer, and then calls done. The queue answers after its last delivery, and so does the session. The
+// queue requeues unsettled deliveries, except deliveries that transactions settle, before it delivers to others
+// (LOCK-9). Deliveries on links of Azure Service Bus's dialect stay locked instead (LOCK-10).
+func (s *state) cancel(l *link, done func()) {
+	c := l.consumer
+	c.leaving = true
+	s.withdraw(l)
+	ask := &mail.CancelConsumer{
+		Request: s.request(func(any, error) {
+			s.forgetConsumer(l)
+			done()
+		}),
+		Channel: s.Self(), Tag: c.tag,
+	}
+	if !c.entity {
+		settlement.TakeOf(&s.unacked, &s.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.unacked.Account(u, mail.Requeue) })
+		ask.Requeue, ask.Except = true, s.work.Settling(l)
+	}
+	s.Send(c.queue.Address, ask)
+}
+
+// forgetConsumer settles the unsettled messages of a consumer that its queue has cancelled.
+func (s *state) forgetConsumer(l *link) {
+	s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
+	s.withdraw(l)
+	how := mail.Requeue
+	if l.consumer.entity {
+		how = mail.Leave
+	}
+	settlement.TakeOf(&s.unacked, &s.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.unacked.Settle(u, how, nil) })
+	s.unacked.Flush()
+}
+
+// failLink detaches a link with an error.
+func (s *state) failLink(l *link, err error) {
+	if l.closing {
+		return
+	}
+	e := entities.ErrorOf(err)
+	s.cfg.Log.Warn().Str("link", l.name).Str("condition", string(e.Condition)).Str("text", e.Description).Msg("link detached by the broker")
+	if l.publisher != nil {
+		s.forgetPublisher(l)
+	}
+	l.answers.End(s.cfg.VHost)
+	temporaryOf(s).Drop(l.temporary)
+	l.closing, l.publisher, l.consumer, l.answers = true, nil, nil, nil
+	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
+}
+
+// consumerCancelled handles the end of a consumer by its queue, usually because the queue ended.
+func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
+	l := s.ofTag(m.Tag, m.Queue)
+	if l == nil || l.consumer.leaving {
+		return
+	}
+	q := s.cfg.VHost.Directory().Queue([]byte(l.consumer.name))
+	s.forgetConsumer(l)
+	s.failLink(l, entities.Cancelled(m, l.consumer.name, s.cfg.VHost.Name, q != nil && mail.Same(q.PID, m.Queue)))
+}
+
+// timedOut cancels a consumer that did not settle a delivery in time, after pending requests, and detaches its link.
+func timedOut(s *state, m *mail.ConsumerTimedOut) {
+	if s.await != nil {
+		s.parked = append(s.parked, m)
+	} else if l := s.ofTag(m.Tag, m.Queue); l != nil {
+		s.cancel(l, func() { s.failLink(l, entities.TimedOut(l.consumer.name)) })
+	}
+}
+
+// peerGone handles the end of a queue, after all its mail. The fate of publishes that it has not answered is unknown.
+func (s *state) peerGone(who mail.Address) {
+	p := s.peers.Gone(who)
+	if p == nil {
+		return
+	}
+	for _, l := range s.links {
+		switch {
+		case l.consumer != nil && l.consumer.queue == &p.Queue:
+			s.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: l.consumer.tag})
+		case l.publisher != nil && l.publisher.queue == p:
+			s.failLink(l, entities.Deleted(string(l.publisher.Key), s.cfg.VHost.Name))
+		}
+	}
+	lostWith(s, p)
+	if n := p.Unconfirmed(); n > 0 {
+		s.fail(amqp10.Errorf(amqp10.InternalError, "a queue ended without confirming %d messages", n))
+	}
+}

@@ -1,0 +1,120 @@
+package session10
+
+import (
+	"cmp"
+
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/topology"
+	"candlemark/protocol"
+)
+
+// long is a search for a route that exceeds a turn, which runs on its own goroutine, or a publish for several queues that
+// waits because publishers wait. All input after the publish waits for it, so that order is kept.
+type long struct {
+	*topology.Long                // nil without a search
+	debt           message.Charge // credit charged for the waiting message
+}
+
+// resumeWork: a turn ended before all input was processed.
+type resumeWork struct{}
+
+// mustRest ends the turn if it has reached its limit; parked input is processed in another one.
+func (s *state) mustRest() bool {
+	if s.routes.Steps() < topology.TurnSteps {
+		return false
+	}
+	s.flush()
+	if !s.yielded {
+		s.yielded = true
+		s.Send(s.Self(), resumeWork{})
+	}
+	return true
+}
+
+// routeLong starts the search for the route of a message, which is published when the search ends.
+func (s *state) routeLong(routed *transfer) {
+	d := kept(routed)
+	l := &long{Long: s.routes.Long(d.To, &d.Message, d.Keys, d.Content.Headers)}
+	l.debt.Add(s.cfg.Gate, d.Message.Size())
+	s.long = l
+	s.runInBackground(l.find, func(reply any, err error) {
+		s.long.stop()
+		s.long = nil
+		if err != nil {
+			s.refuse(d, err)
+			return
+		}
+		found := reply.(topology.LongRoute)
+		whenPermitted(s, topology.Copies(found.Queues, len(d.Message.Header)), d.Message.Size(), func() {
+			s.routed(d, s.routes.SetTargets(d.To, d.Message.RoutingKey, d.Keys, found.Queues, found.Histories, found.Caps))
+			s.flush()
+		})
+	})
+}
+
+// kept returns a copy of a delivery that outlives the turn.
+func kept(d *transfer) *transfer {
+	d = new(*d)
+	d.Message.Own()
+	d.Content.Headers = nil
+	if scan, err := protocol.ScanProperties(d.Message.Header); err == nil {
+		d.Content.Headers = scan.Headers
+	}
+	return d
+}
+
+// publishLater makes a message wait until it may have that many copies. It is routed then.
+func publishLater(s *state, routed *transfer, copies int) {
+	d := kept(routed)
+	whenPermitted(s, copies, d.Message.Size(), func() {
+		targets, err := d.Find(&d.link.publisher.Target, s.routes)
+		switch {
+		case err != nil:
+			s.refuse(d, err)
+		case s.routes.Over():
+			s.routeLong(d)
+		default:
+			s.routed(d, targets)
+		}
+		s.flush()
+	})
+}
+
+// mustAsk reports whether publishes for several queues need permission: publishers wait, or many are in transit.
+func mustAsk(c *Config) bool { return c.Copies != nil && (c.Copies.Held() || !c.Gate.CopiesOpen()) }
+
+// whenPermitted calls then when that many copies may be made; until then all input waits, and bytes are charged.
+func whenPermitted(s *state, copies, bytes int, then func()) {
+	if copies <= 0 || !mustAsk(&s.cfg) || s.cfg.Gate.CopiesOpen() && s.cfg.Copies.Ask(copies) {
+		then()
+		return
+	}
+	l := &long{}
+	l.debt.Add(s.cfg.Gate, bytes)
+	s.long = l
+	id := s.request(func(any, error) {
+		s.long.stop()
+		s.long = nil
+		whenPermitted(s, copies, bytes, then)
+	}).ID
+	s.await.patient = true
+	self, post := s.Self(), s.cfg.Post
+	s.cfg.Copies.Await(func() { post(self, &result{id: id}) })
+}
+
+// find runs on the goroutine of the search. The result of a stopped search is ignored.
+func (l *long) find() (any, error) {
+	route, _ := l.Find()
+	return route, cmp.Or(route.Err, route.Refusal)
+}
+
+// stop ends the search for a route, if there is one.
+func (l *long) stop() {
+	if l == nil {
+		return
+	}
+	if l.Long != nil {
+		l.Stop()
+	}
+	l.debt.Release()
+}

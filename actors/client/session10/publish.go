@@ -1,0 +1,236 @@
+package session10
+
+import (
+	"errors"
+	"sync"
+
+	"candlemark/actors/client/peers"
+	"candlemark/actors/client/routing"
+	"candlemark/actors/client/session10/batches"
+	"candlemark/actors/client/session10/entities"
+	"candlemark/actors/client/session10/incoming"
+	work "candlemark/actors/client/session10/transactions"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/servicebus/dialect"
+	"candlemark/protocol/amqp10"
+)
+
+// publish is a message that queues have not confirmed.
+type publish = batches.Publish[*link]
+
+// publisher is the state of a link on which the client sends.
+type publisher struct {
+	incoming.Link
+	node        *node            // messages are requests to this node, unless nil
+	coordinator bool             // messages declare and discharge transactions
+	queue       *peers.QueueLink // the target, if it is a queue; nil for none
+}
+
+// forgetPublisher drops incomplete input of a link.
+func (s *state) forgetPublisher(l *link) {
+	l.publisher.Forget(s.cfg.Arrivals)
+	if l.publisher.coordinator {
+		s.Send(s.cfg.Connection, &mail.AbandonTransactions{Session: s.Self(), Link: l.handle})
+	}
+}
+
+// refill renews the client's credit on a link, unless that is nil, once half of it is used and settled.
+func (s *state) refill(l *link) {
+	if l == nil {
+		return
+	}
+	if p := l.publisher; p != nil && s.phase == open && p.Refill() {
+		s.reply(l.flow(&s.windows))
+	}
+}
+
+// transfer handles a message, or a part of one.
+func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
+	if !s.windows.Came() {
+		s.fail(amqp10.Errorf(amqp10.WindowViolation, "more transfers than the incoming window allows"))
+		return
+	}
+	l := s.links[t.Handle]
+	switch {
+	case l == nil:
+		s.fail(amqp10.Errorf(amqp10.UnattachedHandle, "transfer for handle %d, which is not attached", t.Handle))
+		return
+	case l.closing:
+		return
+	case l.publisher == nil:
+		s.fail(amqp10.Errorf(amqp10.NotAllowed, "transfer on a link whose receiver is the client"))
+		return
+	}
+	d, whole, err := l.publisher.Take(t, payload, s.cfg.Arrivals)
+	switch _, wrong := errors.AsType[*incoming.SessionError](err); {
+	case wrong:
+		s.fail(err)
+	case err != nil:
+		s.failLink(l, err)
+	case whole:
+		s.delivery(l, &d)
+	case t.Aborted:
+		s.refill(l)
+	}
+}
+
+// delivery publishes a complete message.
+func (s *state) delivery(l *link, whole *incoming.Publishing) {
+	p := l.publisher
+	d := deliveries.Get().(*transfer)
+	d.link, d.id, d.settled, d.Refused = l, whole.ID, whole.Settled, whole.Refused
+	var debt message.Charge
+	if whole.Owned {
+		d.Message.Owned = true
+		debt.Add(s.cfg.Gate, len(whole.Payload))
+	}
+	if !d.settled {
+		p.Open++
+	}
+	var err error
+	d.tx, err = s.work.Of(whole.Txn, p.node == nil && !p.coordinator)
+	switch {
+	case err != nil:
+		s.settle(d, work.Rejected(err))
+	case p.coordinator:
+		s.work.Coordinate(l.handle, whole.Payload, func(state amqp10.State) { s.settle(d, state) })
+	case p.node != nil: // the node may keep the payload
+		ask(s, d, p.node, whole.Payload)
+	case whole.Batched:
+		publishBatch(s, d, whole.Payload)
+	default:
+		s.publish(d, whole.Payload)
+		*d = transfer{}
+		deliveries.Put(d)
+	}
+	debt.Release() // its batches charge for it
+	s.refill(l)
+}
+
+// transfer is a message that is being published.
+type transfer struct {
+	incoming.Publish
+	link    *link
+	id      uint32
+	settled bool // no outcome is expected
+	tx      *work.Transaction[*link]
+	batch   *batches.Batch
+	at      int32 // index in the batch
+	found   routing.StoredRoute
+}
+
+// deliveries pools zero values for messages published at once.
+var deliveries = sync.Pool{New: func() any { return new(transfer) }}
+
+// publish checks a message and routes it.
+func (s *state) publish(d *transfer, payload []byte) {
+	err := s.check(d, payload)
+	var targets []*routing.Target
+	if err == nil {
+		targets, err = d.Find(&d.link.publisher.Target, s.routes)
+	}
+	switch {
+	case err != nil:
+		s.refuse(d, err)
+	case s.routes.Over():
+		s.routeLong(d)
+	case routing.Multiplies(targets, &d.Message) && mustAsk(&s.cfg):
+		publishLater(s, d, routing.Copies(targets, &d.Message))
+	default:
+		s.routed(d, targets)
+	}
+}
+
+// check makes all checks of a message.
+func (s *state) check(d *transfer, payload []byte) error {
+	return d.Check(&d.link.publisher.Target, payload, s.routes, &s.access)
+}
+
+// refuse informs the client why a message is not published: by the message's outcome, or by detaching the link if the
+// client may not publish to its target, or if the message is settled and therefore has no outcome.
+func (s *state) refuse(d *transfer, err error) {
+	e := dialect.ErrorOf(err)
+	if d.tx != nil {
+		d.tx.Break(e)
+	}
+	var whole *incoming.LinkError
+	if p := d.link.publisher; errors.As(err, &whole) && p != nil && !p.Anonymous {
+		state := amqp10.State{Kind: amqp10.Released}
+		if p.Entity { // whose clients treat released as success
+			state = amqp10.State{Kind: amqp10.Rejected, Error: e}
+		}
+		s.settle(d, state)
+		s.write()
+		s.failLink(d.link, err)
+		return
+	}
+	if d.settled && d.link.publisher != nil && d.tx == nil { // there is no other way to inform the client
+		s.write()
+		s.failLink(d.link, d.link.publisher.Blame(err))
+		return
+	}
+	s.settle(d, amqp10.State{Kind: amqp10.Rejected, Error: e})
+}
+
+// routed continues once the targets of a message, and the limits of their TTLs, are known.
+func (s *state) routed(d *transfer, targets []*routing.Target) {
+	m := &d.Message
+	s.routes.Count(len(targets))
+	s.routes.Routed(d.To, len(targets))
+	if err := d.CheckTimes(targets, s.routes); err != nil {
+		s.refuse(d, err)
+		return
+	}
+	outcome := amqp10.State{Kind: amqp10.Released}
+	if p := d.link.publisher; len(targets) > 0 && d.tx != nil || p != nil && p.Entity && d.To.Name != "" { // no rule of the topic selects it (SBR-5)
+		outcome.Kind = amqp10.Accepted
+	}
+	if d.tx != nil {
+		keepWork(s, d, targets, outcome.Kind)
+		return
+	}
+	if s.tracer.On {
+		s.tracer.Published(m, targets, s.chunk)
+	}
+	if !d.settled && len(targets) > 0 {
+		m.Number = s.publishes.Append(publish{Link: d.link, ID: d.id, Batch: d.batch, At: d.at, Queues: int32(len(targets))})
+	}
+	s.counts.Publish++
+	s.published.Count(len(m.Body), len(targets), !d.settled)
+	caps := s.routes.Caps()
+	if histories := s.routes.Histories(); len(histories) > 0 {
+		var capped []int64
+		if caps != nil {
+			capped = caps[len(targets):]
+		}
+		s.batches.Keep(m, histories, capped, s.chunk)
+	}
+	if len(targets) > 0 {
+		s.batches.Add(m, targets, caps, s.chunk)
+		return
+	}
+	if d.settled || outcome.Kind == amqp10.Accepted {
+		s.counts.Dropped++
+	} else {
+		s.counts.Returned++
+	}
+	s.settle(d, outcome)
+}
+
+// confirmed handles a queue's answer to a batch.
+func (s *state) confirmed(m *mail.EnqueueReply) {
+	var why *amqp10.Error
+	if m.Why != nil {
+		why = entities.ErrorOf(m.Why)
+	}
+	answered := s.publishes.Answered(m, why, func(p publish, state amqp10.State) {
+		if state.Kind == amqp10.Accepted {
+			s.counts.Confirm++
+		}
+		conclude(s, p.Batch, outcome{p.Link, p.ID, state})
+	})
+	if p := s.peers.Find(m.Queue); p != nil {
+		s.peers.Answered(p, answered)
+	}
+}

@@ -1,0 +1,57 @@
+package session10
+
+import (
+	"strconv"
+	"testing"
+
+	"candlemark/actors/client/rights"
+	"candlemark/actors/client/session10/access"
+	"candlemark/actors/client/session10/incoming"
+	"candlemark/integration/testkit/users"
+	"candlemark/internal/access/auth"
+	"candlemark/internal/access/grants"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/topology"
+)
+
+// counting counts permission checks.
+type counting struct {
+	users.Fixed
+	n int
+}
+
+// Check implements auth.Permissions.
+func (c *counting) Check(u auth.User, vhost string, r auth.Resource, p auth.Permission) error {
+	c.n++
+	return c.Fixed.Check(u, vhost, r, p)
+}
+
+// A new token triggers checks only of links below its address, for any number of others.
+func TestRecheck_Bound(t *testing.T) {
+	v := topology.NewVHost("/")
+	asked := &counting{}
+	s := &state{links: map[uint32]*link{}, rights: rights.Rights{User: auth.User{Name: "login"}, VHost: v, Permissions: asked}}
+	s.access = access.Access{Login: &s.rights, Tokens: &grants.Table{}, Clock: clock.New()}
+	for i := range uint32(200) {
+		name := "x" + strconv.Itoa(int(i))
+		v.Publish(v.Directory().WithExchange(&topology.Exchange{Name: name, Type: "fanout"}))
+		s.links[i] = &link{handle: i, address: name, publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Address: name, Exchange: []byte(name)}}}}
+		if err := s.access.Tokens.Put(name, &grants.Grant{User: auth.User{Name: "key"}, Ends: grants.Never}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 100 {
+		asked.n = 0
+		s.recheck.Add("sb://host/X7")
+		recheckLinks(s)
+		if asked.n != 1 || s.recheck.Any() {
+			t.Fatalf("%d links are checked", asked.n)
+		}
+	}
+	asked.Refused = []users.Refusal{{User: "key", Resource: auth.Resource{Kind: auth.Exchange, Name: "x7"}, Permission: auth.Write}}
+	s.recheck.Add("x7")
+	recheckLinks(s)
+	if !s.links[7].closing || s.links[8].closing {
+		t.Error("links are detached by whether their token allows them")
+	}
+}

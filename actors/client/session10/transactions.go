@@ -1,0 +1,73 @@
+package session10
+
+import (
+	"slices"
+
+	"candlemark/actors/client/routing"
+	"candlemark/actors/client/session10/batches"
+	"candlemark/actors/client/session10/incoming"
+	work "candlemark/actors/client/session10/transactions"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/servicebus/dialect"
+	"candlemark/protocol/amqp10"
+)
+
+// startWork connects transactions to their session, which has its address by then.
+func startWork(s *state) {
+	s.work = work.Session[*link]{
+		Self: s.Self(), Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Clock: s.cfg.Clock, Unacked: &s.unacked, Owners: &s.owners, Elsewhere: &s.elsewhere,
+		Send: s.Send, Reply: s.reply, Resume: func() { s.await = nil },
+		Wait: func(done func(any, error)) mail.Request {
+			r := s.request(done)
+			s.await.patient = true
+			return r
+		},
+		Number: func() mail.Request {
+			s.asked++
+			return mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
+		},
+		Attached: func(l *link) (there, entity bool) {
+			return s.links[l.handle] == l && l.consumer != nil, l.consumer != nil && l.consumer.entity
+		},
+		Publish: func(all []work.Publish, b *batches.Batch) { publishWork(s, all, b) },
+	}
+}
+
+// attachCoordinator attaches a link for declaring and discharging transactions.
+func attachCoordinator(s *state, m *amqp10.Attach) {
+	const maxRequest = 4096 // in bytes
+	l := &link{handle: m.Handle, name: m.Name, publisher: &publisher{
+		Link: incoming.Link{Window: incoming.Credit, MaxMessageSize: maxRequest, Mode: amqp10.SenderMixed, Count: m.InitialDeliveryCount.Or(0)}, coordinator: true,
+	}}
+	s.links[m.Handle] = l
+	s.reply(work.Attached(dialect.AttachedTarget(m, maxRequest)))
+	s.refill(l)
+}
+
+// keepWork stores a routed message for the commit.
+func keepWork(s *state, d *transfer, targets []*routing.Target, outcome amqp10.StateKind) {
+	s.settle(d, d.tx.Keep(work.Publish{
+		Message: d.Message, To: d.To, Queues: routing.Queues(targets), Histories: routing.Queues(s.routes.Histories()), Caps: slices.Clone(s.routes.Caps()),
+	}, outcome))
+}
+
+// publishWork publishes the messages of a transaction, which queues have agreed to accept.
+func publishWork(s *state, all []work.Publish, b *batches.Batch) {
+	for i := range all {
+		p := &all[i]
+		m, targets, histories := &p.Message, s.batches.Targets(p.Queues), s.batches.Targets(p.Histories)
+		if p.Confirmed() {
+			m.Number = s.publishes.Append(publish{Batch: b, Queues: int32(len(targets))})
+		}
+		s.counts.Publish++
+		s.published.Count(len(m.Body), len(targets), true)
+		s.routes.Routed(p.To, len(targets))
+		if s.tracer.On {
+			s.tracer.Published(m, targets, nil)
+		}
+		s.batches.Keep(m, histories, p.Caps[min(len(targets), len(p.Caps)):], nil)
+		s.batches.Add(m, targets, p.Caps, nil)
+	}
+	s.batches.MarkPrepared()
+	s.flush()
+}

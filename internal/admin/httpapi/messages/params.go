@@ -1,0 +1,153 @@
+package messages
+
+import (
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"candlemark/internal/admin/httpapi/rest"
+	"candlemark/internal/admin/management"
+)
+
+// params holds the parameters of a request about messages by name, from the query or the JSON body. Values are not
+// empty.
+type params map[string]string
+
+// Limits on lists of messages.
+const (
+	maxListed   = 1000
+	listedFirst = 100   // unless said otherwise
+	shownBody   = 50000 // bytes, unless said otherwise
+	maxShown    = 3 << 20
+)
+
+// fromQuery reads a query.
+func fromQuery(q url.Values) params {
+	w := params{}
+	for name := range q {
+		w.put(name, q.Get(name))
+	}
+	return w
+}
+
+// fromObject reads an object, whose numbers may be written as texts.
+func fromObject(object map[string]json.RawMessage) params {
+	w := params{}
+	for name, raw := range object {
+		w.put(name, rest.BareValue(raw))
+	}
+	return w
+}
+
+func (w params) put(name, value string) {
+	if value != "" && value != "null" {
+		w[name] = value
+	}
+}
+
+// whole reads a number between bounds, or its default.
+func (w params) whole(name string, lower, upper, otherwise int) (int, error) {
+	written, there := w[name]
+	if !there {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(written)
+	if err != nil || n < lower || n > upper {
+		return 0, rest.Complaintf("%s must be a number from %d to %d, not %s", name, lower, upper, written)
+	}
+	return n, nil
+}
+
+// number reads the number of a message, 0 if it is absent.
+func (w params) number(name string) (uint64, error) {
+	written, there := w[name]
+	if !there {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(written, 10, 64)
+	if err != nil || n == 0 {
+		return 0, rest.Complaintf("%s must be a number, 1 or more, not %s", name, written)
+	}
+	return n, nil
+}
+
+// limit returns how many items are wanted.
+func (w params) limit() (int, error) { return w.whole("limit", 1, maxListed, listedFirst) }
+
+// after returns the position after which a list continues.
+func (w params) after() (c management.Cursor, err error) {
+	written, there := w["after"]
+	if !there {
+		return c, nil
+	}
+	due, seq, scheduled := strings.Cut(written, "-")
+	if !scheduled {
+		due, seq = "0", written
+	}
+	var badDue, badSeq error
+	c.Due, badDue = strconv.ParseInt(due, 10, 64)
+	c.Seq, badSeq = strconv.ParseUint(seq, 10, 64)
+	if badDue != nil || badSeq != nil {
+		return c, rest.Complaintf("after must be the value of next in an earlier answer, not %s", written)
+	}
+	return c, nil
+}
+
+// page returns the requested part of a list.
+func (w params) page() (after management.Cursor, limit int, err error) {
+	if after, err = w.after(); err == nil {
+		limit, err = w.limit()
+	}
+	return after, limit, err
+}
+
+// next returns the form of a cursor, null after the last item.
+func next(c *management.Cursor) *string {
+	if c == nil {
+		return nil
+	}
+	text := strconv.FormatUint(c.Seq, 10)
+	if c.Due != 0 {
+		text = strconv.FormatInt(c.Due, 10) + "-" + text
+	}
+	return &text
+}
+
+// id names scheduled messages.
+func (w params) id() (which management.ScheduledID, err error) {
+	which.MessageID = w["message_id"]
+	which.ID, err = w.number("id")
+	if err == nil && (which.ID == 0) == (which.MessageID == "") {
+		err = rest.Complaint("either id or message_id is required")
+	}
+	return which, err
+}
+
+// when returns the new time for scheduled messages.
+func (w params) when() (management.When, error) {
+	due, delay := w["due"], w["delay"]
+	if (due == "") == (delay == "") {
+		return management.When{}, rest.Complaint("either due or delay is required")
+	}
+	if delay != "" {
+		ms, err := strconv.ParseInt(delay, 10, 64)
+		if err != nil || ms < 0 {
+			return management.When{}, rest.Complaintf("delay must be a number of milliseconds, 0 or more, not %s", delay)
+		}
+		return management.When{MS: ms, Relative: true}, nil
+	}
+	if ms, err := strconv.ParseInt(due, 10, 64); err == nil && ms > 0 {
+		return management.When{MS: ms}, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, due)
+	if err != nil || at.UnixMilli() <= 0 {
+		return management.When{}, rest.Complaintf("due must be an RFC 3339 time or milliseconds since 1970, not %s", due)
+	}
+	ms := at.UnixMilli()
+	if at.Nanosecond()%int(time.Millisecond) != 0 {
+		ms++ // never early
+	}
+	return management.When{MS: ms}, nil
+}

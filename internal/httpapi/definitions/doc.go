@@ -1,3 +1,0 @@
-// Package definitions is the section of the HTTP API about the stored definitions of the broker: users and their
-// permissions, virtual hosts, policies, parameters, limits. Queues, exchanges and bindings are in topology.
-package definitions

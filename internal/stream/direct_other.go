@@ -1,8 +1,0 @@
-//go:build !unix
-
-package stream
-
-import "candlemark/internal/outbox"
-
-// Direct returns nil: only the writer writes.
-func (w *Writer) Direct() outbox.TryWrite { return nil }
