@@ -13,7 +13,6 @@ import (
 	"candlemark/cmd/candlemark/offline"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/commandline"
-	"candlemark/internal/admin/commandline/rabbitmqadmin"
 	"candlemark/internal/admin/config"
 	"candlemark/internal/admin/flaghelp"
 
@@ -28,7 +27,6 @@ var own = map[string]func(args []string) int{
 	"journal": func(args []string) int { return onFolder().Journal(args) },
 	"restore": func(args []string) int { return onFolder().Restore(context.Background(), args) },
 	"config":  settings,
-	admin:     func(args []string) int { return administer(os.Getenv, os.Stdout, os.Stderr, args) },
 
 	commandline.Plugins: func(args []string) int { return plugins(os.Getenv, os.Stdout, os.Stderr, args) },
 }
@@ -47,14 +45,6 @@ func foundersOf(dir string) (*auth.Users, error) {
 	return usersFor(settings.Config, zerolog.Nop())
 }
 
-// admin is the name of a RabbitMQ tool with its own command line.
-const admin = "rabbitmqadmin"
-
-func administer(getenv func(string) string, stdout, stderr io.Writer, args []string) int {
-	p := rabbitmqadmin.Program{Version: version, Getenv: getenv, Stdin: stdin, Stdout: stdout, Stderr: stderr}
-	return p.Run(args)
-}
-
 // plugins has the verbs of rabbitmq-plugins.
 func plugins(getenv func(string) string, stdout, stderr io.Writer, args []string) int {
 	p := program(getenv, stdout, stderr)
@@ -70,8 +60,6 @@ func main() { os.Exit(called(os.Args, os.Getenv, os.Stdout, os.Stderr)) }
 // called is run, depending on the name that the program was called by.
 func called(argv []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	switch name := strings.TrimSuffix(filepath.Base(argv[0]), ".exe"); {
-	case name == admin:
-		return administer(getenv, stdout, stderr, argv[1:])
 	case name == commandline.Plugins:
 		return plugins(getenv, stdout, stderr, argv[1:])
 	case slices.Contains(tools, name):
@@ -101,7 +89,6 @@ func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.
 			{"config check|show", "Checks the settings, or shows them with their sources"},
 			{"journal check|dump|repair|adopt|drop", "Inspects and repairs the messages of a stopped broker"},
 			{"restore <backup>", "Restores a backup to a new data folder, or checks it"},
-			{admin, "Runs the commands of RabbitMQ's rabbitmqadmin"},
 			{commandline.Plugins, "Runs the commands of RabbitMQ's rabbitmq-plugins"},
 			{"completion bash|zsh|fish", "Prints a completion script for a shell"},
 			{"version", "Shows the version"},

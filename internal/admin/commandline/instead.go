@@ -70,6 +70,7 @@ var instead = map[string]string{
 	"enable_auth_attempt_source_tracking":   "logins are always tracked: use GET /api/auth/attempts/{node}/source",
 	"disable_auth_attempt_source_tracking":  "logins are always tracked: use GET /api/auth/attempts/{node}/source",
 	"directories":                           "the features of plugins are part of the broker, without files",
+	"rabbitmqadmin":                         "use RabbitMQ's rabbitmqadmin, which works with Candlemark",
 	"bench":                                 "use the program candlemark-bench",
 	"autocomplete":                          "use candlemark completion bash|zsh|fish",
 }

@@ -90,12 +90,8 @@ var deprecatedFeatures = fixed(
 
 // adminScript is served where RabbitMQ serves its rabbitmqadmin, for clients that download that.
 const adminScript = `#!/bin/sh
-# rabbitmqadmin of Candlemark: the program candlemark does what RabbitMQ's does.
-if ! command -v candlemark >/dev/null; then
-	echo "rabbitmqadmin: the program candlemark was not found. Install it, or use rabbitmqadmin of RabbitMQ 4.0 or Debian's rabbitmq-server." >&2
-	exit 1
-fi
-exec candlemark rabbitmqadmin "$@"
+echo "Candlemark has no rabbitmqadmin of its own: use rabbitmqadmin 2 of the RabbitMQ project, or the script of RabbitMQ 3.x." >&2
+exit 1
 `
 
 func handOut(*rest.Request) (any, error) {
