@@ -20,18 +20,18 @@ func (r *StoredRoute) Queues() int { return len(r.queues) }
 // Copies is Copies for the targets of the route.
 func (r *StoredRoute) Copies(m *message.Message) int { return topology.Copies(r.queues, len(m.Header)) }
 
-// Copies returns how many copies of a message are made for targets, besides the first one, and one for each KiB that actions
-// of rules may add (DL-33).
+// Copies returns how many copies of a message are made for targets, besides the first one, with
+// Enlarged of each (DL-33).
 func Copies(targets []*Target, m *message.Message) (n int) {
 	for _, t := range targets {
-		n += 1 + t.Queue.Enlarged(len(m.Header))
+		n += 1 + t.Queue.Enlarged(len(m.Header), len(targets) > 1)
 	}
 	return max(n-1, 0)
 }
 
 // Multiplies reports whether Copies is above 0.
 func Multiplies(targets []*Target, m *message.Message) bool {
-	return len(targets) > 1 || len(targets) == 1 && targets[0].Queue.Enlarged(len(m.Header)) > 0
+	return len(targets) > 1 || len(targets) == 1 && targets[0].Queue.Enlarged(len(m.Header), false) > 0
 }
 
 // Stored returns the last route, which leads to targets, for later use.

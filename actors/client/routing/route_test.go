@@ -26,15 +26,29 @@ func TestFound(t *testing.T) {
 	r.check(t, "c 2 3", "a 1", "b 1")
 }
 
-// TestEnlarged_DL33: what an action may add to a copy counts as copies, also if there is one queue.
+// TestEnlarged_DL33: what an action may add to a copy counts as copies, also if there is one queue. If there are several, the
+// properties count, too, which such a copy does not share.
 func TestEnlarged_DL33(t *testing.T) {
 	r := newRig()
 	large := rules.Enlarging(queue("a"))
+	small := rules.Acting(queue("s"), "SET a = 1")
 	for _, row := range []struct {
-		to   []*topology.Queue
-		want int
-	}{{nil, 0}, {[]*topology.Queue{queue("a")}, 0}, {[]*topology.Queue{queue("a"), queue("b")}, 1}, {[]*topology.Queue{large}, 8}, {[]*topology.Queue{queue("b"), large}, 9}} {
-		m := &message.Message{Header: []byte{0, 0}, Owned: true}
+		to         []*topology.Queue
+		properties int // bytes
+		want       int
+	}{
+		{nil, 2, 0},
+		{[]*topology.Queue{queue("a")}, 2, 0},
+		{[]*topology.Queue{queue("a"), queue("b")}, 94 << 10, 1},
+		{[]*topology.Queue{large}, 2, 8},
+		{[]*topology.Queue{large}, 94 << 10, 98},
+		{[]*topology.Queue{queue("b"), large}, 2, 9},
+		{[]*topology.Queue{queue("b"), large}, 94 << 10, 193},
+		{[]*topology.Queue{small}, 94 << 10, 0},
+		{[]*topology.Queue{queue("b"), small}, 94 << 10, 95},
+		{[]*topology.Queue{queue("b"), small}, 1023, 1},
+	} {
+		m := &message.Message{Header: make([]byte, row.properties), Owned: true}
 		targets := r.Targets(row.to)
 		if got, more := Copies(targets, m), Multiplies(targets, m); got != row.want || more != (row.want > 0) {
 			t.Errorf("%d copies for %d queues, want %d; %v", got, len(row.to), row.want, more)

@@ -336,7 +336,7 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 			e.Debt.Add(b.gate, m.Size())
 		}
 		e.Messages = append(e.Messages, *m)
-		t.copies += several + t.Queue.Enlarged(len(m.Header))
+		t.copies += several + t.Queue.Enlarged(len(m.Header), several > 0)
 		if caps != nil {
 			e.Messages[len(e.Messages)-1].Cap(caps[i])
 		}

@@ -19,12 +19,12 @@ type divided struct {
 	each          uint32
 }
 
-// receivers counts the targets of a message that get it now, and what actions may add to their copies.
+// receivers counts the targets of a message that get it now, and Enlarged of all.
 func (b *batch) receivers(m *message.Message, targets []*topology.Queue, has func(mail.Target) bool) (n, enlarged int) {
 	for _, q := range targets {
 		if (has == nil || !has(mail.TargetOf(q))) && !b.closesCycle(m, q) {
 			n++
-			enlarged += q.Enlarged(len(m.Header))
+			enlarged += q.Enlarged(len(m.Header), len(targets) > 1)
 		}
 	}
 	return n, enlarged

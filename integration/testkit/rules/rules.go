@@ -36,9 +36,12 @@ func LongPatterns() (list []string) {
 }
 
 // Enlarging returns the queue as the target of a rule whose action makes two texts of up to 4,096 bytes.
-func Enlarging(q *topology.Queue) *topology.Queue {
+func Enlarging(q *topology.Queue) *topology.Queue { return Acting(q, "SET a = b + b; SET c = a") }
+
+// Acting returns the queue as the target of a rule with that action.
+func Acting(q *topology.Queue, action string) *topology.Queue {
 	r, _ := topology.NewRoutes("x-rules", nil)
-	b := topology.Binding{Destination: q.Name, Arguments: protocol.Table{{Key: "x-rule-action", Value: "SET a = b + b; SET c = a"}}}
+	b := topology.Binding{Destination: q.Name, Arguments: protocol.Table{{Key: "x-rule-action", Value: action}}}
 	r, _ = r.With(b, topology.Target{Queue: q})
 	x := &topology.Exchange{Name: "rules", Type: "x-rules"}
 	x.Publish(r)

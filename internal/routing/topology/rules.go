@@ -115,20 +115,25 @@ func (m *rules) loads() []load {
 		load{m.actions, actionSteps, "the steps of the actions of its rules"})
 }
 
-// Enlarged returns how much an action may add to the queue's copy of a message with so many bytes of properties, in KiB:
-// each counts as a copy (DL-33).
-func (q *Queue) Enlarged(properties int) int {
-	if q.Action == nil {
+// Enlarged returns the KiB by which the queue's copy of a message with so many bytes of properties may exceed what copies
+// share: what an action adds and, if there are several copies, the properties, which a copy by an action does not share. Each KiB counts as a
+// copy (DL-33).
+func (q *Queue) Enlarged(properties int, several bool) int {
+	if q.Action == nil || q.Action.Failed {
 		return 0
 	}
-	return q.Action.Growth(properties) >> 10
+	n := q.Action.Growth(properties)
+	if several {
+		n += properties
+	}
+	return n >> 10
 }
 
-// Copies returns how many copies a message with so many bytes of properties has in queues, besides the first one, with what actions
-// may add to them (DL-33).
+// Copies returns how many copies a message with so many bytes of properties has in queues, besides the first one, with
+// Enlarged of each (DL-33).
 func Copies(queues []*Queue, properties int) (n int) {
 	for _, q := range queues {
-		n += 1 + q.Enlarged(properties)
+		n += 1 + q.Enlarged(properties, len(queues) > 1)
 	}
 	return max(n-1, 0)
 }
