@@ -30,7 +30,9 @@ func (o *Object) NotBy() []string {
 }
 
 // EffectiveFor is Effective for an object.
-func (s *Policies) EffectiveFor(o *Object) Effective { return s.Effective(o.Kind, o.Name, o.NotBy()...) }
+func (s *Policies) EffectiveFor(o *Object) Effective {
+	return s.Effective(o.Kind, o.Name, o.NotBy()...)
+}
 
 // Explanation explains which policies apply to an object.
 type Explanation struct {
