@@ -3,8 +3,8 @@ package queue
 import (
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/content"
-
 	"candlemark/actors/queue/messages"
+	"candlemark/actors/queue/sessions"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/routing/message"
@@ -20,25 +20,26 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		return
 	}
 	reader := s.Reader()
-	looks := reader.Looks()
+	looks, scanned := reader.Looks(), content.Scanned{}
 	for i := range e.Messages {
 		m := &e.Messages[i]
 		var times content.Times
+		scanned.Next()
 		before, id := begun(s, e, i), uint64(0)
 		if s.Settings.DuplicateWindow > 0 && !e.Moved {
 			var is, written bool
-			if id, is, written = messages.Duplicate(&s.Messages, m, e.Action, now); is {
+			if id, is, written = messages.Duplicate(&s.Messages, m, &scanned, e.Action, now); is {
 				noteDuplicate(s, &taken, &stored, e, m.Number, written)
 				continue
 			}
 		}
 		made := e.Action == nil || ruleaction.Apply(e.Action, m)
-		if !made && !messages.TakesFailed(&s.Settings, e.Action) || s.Sessions != nil && !messages.HasSession(m) {
+		if !made && !messages.TakesFailed(&s.Settings, e.Action) || s.Sessions != nil && !sessions.Names(scanned.Of(m.Header)) {
 			noteReply(&unfit, s, e, m.Number, before)
 			continue
 		}
 		if looks && made {
-			times = reader.Times(m, now)
+			times = reader.Times(m, scanned.Of(m.Header), now)
 		}
 		reply := &taken
 		switch {

@@ -56,7 +56,8 @@ func TestTimes(t *testing.T) {
 		dates := clock.Ahead(skew)
 		row.reader.Dates = &dates
 		m := message.Message{Header: header(row.headers), Overlay: row.overlay}
-		if got := row.reader.Times(&m, clock.Instant(start*int64(time.Millisecond))); got != row.want {
+		scan := Scan(m.Header)
+		if got := row.reader.Times(&m, &scan, clock.Instant(start*int64(time.Millisecond))); got != row.want {
 			t.Errorf("%s: %+v, want %+v", name, got, row.want)
 		}
 		if at, ok := row.reader.Expiry(m.Overlay, m.Header); at != row.want.Expires || ok != row.want.Dated {

@@ -31,12 +31,11 @@ type Reader struct {
 // Looks reports whether the queue has to read any times.
 func (r *Reader) Looks() bool { return r.Holds || r.Schedules || r.ExpiresAt != "" }
 
-// Times returns the times of a message that arrives now. Invalid values are ignored; the channel has refused them
+// Times returns the times of a message with these properties that arrives now. Invalid values are ignored; the channel has refused them
 // before. A message that was delayed already is not delayed again (DLY-9), and a dead letter loses its publisher's
 // deadline (DL-17).
-func (r *Reader) Times(m *message.Message, now clock.Instant) (t Times) {
-	scan, err := protocol.ScanProperties(m.Header)
-	if err != nil || scan.Headers == nil {
+func (r *Reader) Times(m *message.Message, scan *protocol.Scan, now clock.Instant) (t Times) {
+	if scan.Headers == nil {
 		return t
 	}
 	switch {
@@ -58,11 +57,11 @@ func (r *Reader) Expiry(o *message.Overlay, header []byte) (at int64, ok bool) {
 	if r.ExpiresAt == "" || o.Undated() {
 		return 0, false
 	}
-	scan, err := protocol.ScanProperties(header)
-	if err != nil || scan.Headers == nil {
+	headers := Scan(header).Headers
+	if headers == nil {
 		return 0, false
 	}
-	return r.expiry(o, scan.Headers)
+	return r.expiry(o, headers)
 }
 
 func (r *Reader) expiry(o *message.Overlay, headers []byte) (at int64, ok bool) {
@@ -84,9 +83,5 @@ func Priority(m *message.Message) uint8 {
 
 // MessageID returns the property message-id of raw properties.
 func MessageID(header []byte) string {
-	scan, err := protocol.ScanProperties(header)
-	if err != nil {
-		return ""
-	}
-	return string(scan.MessageID)
+	return string(Scan(header).MessageID)
 }

@@ -17,7 +17,6 @@ import (
 	"candlemark/actors/system/mail"
 	"candlemark/internal/storage/store"
 	"candlemark/policies"
-	"candlemark/protocol"
 )
 
 // View holds the parts of a queue that queries read.
@@ -143,8 +142,7 @@ func HeadTimestamp(b *backlog.Backlog) uint64 {
 	}
 	var r backlog.Record
 	b.Get(h, &r)
-	scan, _ := protocol.ScanProperties(r.Header)
-	return scan.Timestamp
+	return content.Scan(r.Header).Timestamp
 }
 
 // Consumers describes the consumers, by channel and then order of attachment. timeout is the queue's consumer timeout

@@ -3,9 +3,9 @@ package inspect
 import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/content"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/storage/store"
-	"candlemark/protocol"
 )
 
 // ListUnacked lists unacked deliveries.
@@ -99,7 +99,6 @@ func reveal(m *mail.ScheduledMessage, c *store.Content) {
 
 func describe(m *mail.ScheduledMessage, exchange, key, header []byte) {
 	m.Exchange, m.RoutingKey = string(exchange), string(key)
-	if scan, err := protocol.ScanProperties(header); err == nil {
-		m.MessageID, m.Priority = string(scan.MessageID), scan.Priority
-	}
+	scan := content.Scan(header)
+	m.MessageID, m.Priority = string(scan.MessageID), scan.Priority
 }

@@ -3,8 +3,6 @@ package messages
 import (
 	"crypto/sha256"
 	"encoding/binary"
-
-	"candlemark/protocol"
 )
 
 // This part keeps the ids of messages that a queue has accepted within its window, to detect duplicates
@@ -28,14 +26,11 @@ const scarceIDs = 1000
 // each is the approximate size of an id, in bytes, with its entries in a growing map and a growing list.
 const bytesPerID = 160
 
-// ID returns a hash of the message-id in raw properties and a suffix, 0 if there is no message-id. Collisions are
-// negligible.
-func duplicateID(properties []byte, suffix string) uint64 {
-	scan, err := protocol.ScanProperties(properties)
-	if err != nil || len(scan.MessageID) == 0 {
+// duplicateID returns a hash of a message-id and a suffix, 0 if there is no message-id. Collisions are negligible.
+func duplicateID(id []byte, suffix string) uint64 {
+	if len(id) == 0 {
 		return 0
 	}
-	id := scan.MessageID
 	if suffix != "" {
 		id = append(id[:len(id):len(id)], suffix...)
 	}

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"candlemark/actors/queue/content"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/routing/filter"
 	"candlemark/internal/routing/message"
@@ -10,7 +11,7 @@ import (
 // Duplicate returns the id of a message that is published now, 0 for none, and whether the id was accepted within the
 // queue's window: then the message must be dropped and counts as taken; if stored, confirm it only after the journal
 // has written the earlier records (DUP-1). Dead letters are never duplicates.
-func Duplicate(s *Messages, m *message.Message, by *filter.Action, now clock.Instant) (id uint64, is, stored bool) {
+func Duplicate(s *Messages, m *message.Message, scanned *content.Scanned, by *filter.Action, now clock.Instant) (id uint64, is, stored bool) {
 	if m.Overlay.Dead() {
 		return 0, false, false
 	}
@@ -18,7 +19,7 @@ func Duplicate(s *Messages, m *message.Message, by *filter.Action, now clock.Ins
 	if by != nil {
 		suffix = "\x00" + by.ID
 	}
-	id = duplicateID(m.Header, suffix)
+	id = duplicateID(scanned.Of(m.Header).MessageID, suffix)
 	is, stored = s.Duplicates.Seen(id, now.Floor())
 	return id, is, stored
 }

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/sessions"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
@@ -31,12 +32,6 @@ func (s *Messages) Refuses(messages int, bytes int64) bool {
 	return messages > 0 && s.rejects() && s.over(int64(messages), bytes)
 }
 
-// HasSession reports whether a message has a session id.
-func HasSession(m *message.Message) bool {
-	_, ok := sessions.IDOf(m.Header)
-	return ok
-}
-
 // Unfit returns why a message, or a copy of it by an action, is not valid for the queue.
 func Unfit(by *filter.Action) error {
 	if by != nil {
@@ -57,9 +52,11 @@ func RefusesAll(s *Messages, list []message.Message, by *filter.Action, now cloc
 	var come []message.Message
 	var bytes int64
 	reader, ids := s.Reader(), map[uint64]bool{}
+	var scanned content.Scanned
 	for _, m := range list {
+		scanned.Next()
 		if s.Settings.DuplicateWindow > 0 {
-			id, is, _ := Duplicate(s, &m, by, now)
+			id, is, _ := Duplicate(s, &m, &scanned, by, now)
 			if is || ids[id] {
 				continue
 			}
@@ -67,12 +64,12 @@ func RefusesAll(s *Messages, list []message.Message, by *filter.Action, now cloc
 		}
 		made := by == nil || ruleaction.Apply(by, &m)
 		switch {
-		case !made && !TakesFailed(&s.Settings, by), s.Sessions != nil && !HasSession(&m):
+		case !made && !TakesFailed(&s.Settings, by), s.Sessions != nil && !sessions.Names(scanned.Of(m.Header)):
 			return true, Unfit(by)
 		case s.Journal.Err() != nil && s.Journal.Stores(&m):
 			return true, nil
 		case !made: // dead-lettered
-		case reader.Looks() && reader.Times(&m, now).Due.At > now.Floor(): // scheduled messages are not limited
+		case reader.Looks() && reader.Times(&m, scanned.Of(m.Header), now).Due.At > now.Floor(): // scheduled messages are not limited
 		default:
 			come = append(come, m)
 			bytes += int64(len(m.Body))

@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/store"
 	"candlemark/policies"
+	"candlemark/protocol"
 )
 
 // start is the broker's start time in these tests, in wall ms.
@@ -119,7 +120,7 @@ func TestLastDeadLetters_LEASE13(t *testing.T) {
 	f.put(TurnLimit, -1)
 	m := &message.Message{Header: persistent, Body: []byte("later"), TTL: -1}
 	r := f.Reader()
-	times := r.Times(m, at(0))
+	times := r.Times(m, &protocol.Scan{}, at(0))
 	times.Due.At = start + 1000
 	f.KeepScheduled(m, times, at(0))
 	f.records()

@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/content"
 	"candlemark/internal/storage/store"
 	"candlemark/protocol"
 )
@@ -25,11 +26,15 @@ func Enabled(args protocol.Table) bool {
 // IDOf returns the session id of a message by its raw properties: app-id, which holds the group-id of AMQP 1.0. It
 // may be empty; false if there is none, or it is too long.
 func IDOf(properties []byte) (id string, ok bool) {
-	scan, err := protocol.ScanProperties(properties)
-	if err != nil || !scan.HasAppID || len(scan.AppID) > MaxID {
-		return "", false
+	if scan := content.Scan(properties); Names(&scan) {
+		return string(scan.AppID), true
 	}
-	return string(scan.AppID), true
+	return "", false
+}
+
+// Names reports whether a message with these properties has a valid session id.
+func Names(scan *protocol.Scan) bool {
+	return scan.HasAppID && len(scan.AppID) <= MaxID
 }
 
 // Sessions holds the sessions of a queue. A nil *Set is an empty set and valid for Len, Next, Count and the methods for each
