@@ -42,7 +42,7 @@ func (r *RouteCache) Stored(targets []*Target) StoredRoute {
 
 // Again makes a stored route the last one, for a message to x with key and more.
 func (r *RouteCache) Again(x *topology.Exchange, key []byte, more [][]byte, f *StoredRoute) []*Target {
-	r.routed = false
+	r.finder.Forget()
 	return r.SetTargets(x, key, more, f.queues, f.histories, f.caps)
 }
 

@@ -9,8 +9,8 @@ import (
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/routefinder"
 	"candlemark/internal/routing/topology"
-	"candlemark/protocol"
 )
 
 // RouteCache finds the routes of publishes. It caches the exchange and route of the last publish, as most publishers use
@@ -19,23 +19,20 @@ import (
 type RouteCache struct {
 	rights  *rights.Rights
 	batches *Batches
-	router  topology.Router
+	finder  routefinder.Finder
 	steps   int // in this turn
 	clock   *clock.Clock
 	dates   clock.Dates // of this turn
-	headers headers
 
 	valid      bool
 	generation uint64
 	granted    uint64 // generation of the permissions
 	exchange   *topology.Exchange
 	topics     bool // some routing keys are not permitted at the exchange
-	routed     bool // key and targets are valid
-	name, key  []byte
-	targets    []*Target
+	name       []byte
+	targets    []*Target // of the last route
 	histories  []*Target // exchanges that keep the message
-	caps       []int64   // TTL limits of targets and histories, nil for none; owned by the router
-	keys       [][]byte  // keys of a message with carbon copies
+	caps       []int64   // TTL limits of targets and histories, nil for none; owned by the finder
 
 	// Counts not yet added to the exchange.
 	counted *topology.Exchange
@@ -61,32 +58,9 @@ func (r *RouteCache) AddCounts() {
 	}
 }
 
-// headers holds the headers of the message being routed. They and the properties are decoded only if an exchange needs
-// them.
-type headers struct {
-	raw, all []byte
-	decode   func() protocol.Table // method value, created once
-}
-
-func (h *headers) bind() {
-	h.decode = func() protocol.Table {
-		t, _ := protocol.DecodeTable(h.raw) // valid: checked before
-		return t
-	}
-}
-
-func (h *headers) properties() (p protocol.Properties, original []byte, size int) {
-	p, _ = protocol.DecodeProperties(h.all) // valid: checked before
-	_, original = protocol.SplitOriginal(h.all)
-	return p, original, len(h.all)
-}
-
 // NewRoutes returns the Routes of a client's channel.
 func NewRoutes(r *rights.Rights, b *Batches) *RouteCache {
-	x := &RouteCache{rights: r, batches: b}
-	x.headers.bind()
-	x.router.Properties = x.headers.properties
-	return x
+	return &RouteCache{rights: r, batches: b}
 }
 
 // BeginTurn resets the count of steps, and lets the next date be judged by the clocks of this turn.
@@ -123,7 +97,8 @@ func (r *RouteCache) Exchange(name []byte) (x *topology.Exchange, topics bool, e
 	if x, err = r.rights.Writable(name); err != nil {
 		return nil, false, err
 	}
-	r.exchange, r.valid, r.routed = x, true, false
+	r.exchange, r.valid = x, true
+	r.finder.Forget()
 	r.topics = r.rights.HasTopics(x)
 	r.name = append(r.name[:0], name...)
 	return x, r.topics, nil
@@ -132,56 +107,44 @@ func (r *RouteCache) Exchange(name []byte) (x *topology.Exchange, topics bool, e
 // UseChecked does the same as Exchange for an exchange that was checked elsewhere.
 func (r *RouteCache) UseChecked(x *topology.Exchange) {
 	if g := r.rights.VHost.Generation(); r.generation != g {
-		r.generation, r.routed = g, false
+		r.generation = g
+		r.finder.Forget()
 		r.batches.forget()
 	}
-	r.routed = r.routed && r.exchange == x
+	if r.exchange != x {
+		r.finder.Forget()
+	}
 	r.exchange, r.valid = x, false
 }
 
 // Find finds the queues for the message's own key and more. Only a route that depends on the own key alone is cached.
 // The error is for an invalid x-delay (DLY-2). The route may exceed a turn (Over).
 func (r *RouteCache) Find(x *topology.Exchange, m *message.Message, more [][]byte, raw []byte) ([]*Target, error) {
-	if r.routed && len(more) == 0 && bytes.Equal(r.key, m.RoutingKey) {
+	if len(more) == 0 && r.finder.Remembers(m.RoutingKey) {
 		return r.targets, nil
 	}
-	h := &r.headers
-	h.raw, h.all = raw, m.Header
-	dir := r.rights.VHost.Directory()
-	var queues []*topology.Queue
-	if len(more) == 0 {
-		queues = r.router.Route(dir, x, m.RoutingKey, h.decode)
-	} else {
-		r.keys = append(append(r.keys[:0], m.RoutingKey), more...)
-		queues = r.router.RouteAll(dir, x, r.keys, h.decode)
-		clear(r.keys)
-	}
-	h.raw, h.all = nil, nil
-	r.steps += r.router.Steps()
-	if err := r.router.Refusal(); err != nil || r.router.Over() {
-		r.routed = false
+	content := routefinder.Content{Header: m.Header, Headers: raw}
+	queues := r.finder.Find(r.rights.VHost.Directory(), x, content, m.RoutingKey, more)
+	r.steps += r.finder.Steps()
+	if err := r.finder.Refusal(); err != nil || r.finder.Over() {
 		return nil, err
 	}
-	r.routed = r.router.Steady() && len(more) == 0
-	r.key = append(r.key[:0], m.RoutingKey...)
-	return r.SetTargets(x, m.RoutingKey, more, queues, r.router.Histories(), r.router.Caps()), nil
+	return r.SetTargets(x, m.RoutingKey, more, queues, r.finder.Histories(), r.finder.Caps()), nil
 }
 
 // Long returns a search for the route of a message that is kept until the search ends. raw are the message's headers.
 func (r *RouteCache) Long(x *topology.Exchange, kept *message.Message, more [][]byte, raw []byte) *topology.Long {
-	h := &headers{raw: raw, all: kept.Header}
-	h.bind()
-	return r.rights.VHost.Long(x, append([][]byte{kept.RoutingKey}, more...), h.decode, h.properties)
+	return routefinder.Long(r.rights.VHost, x, routefinder.Content{Header: kept.Header, Headers: raw}, kept.RoutingKey, more)
 }
 
 // ToHolder returns the holder of an exchange as the only target, for messages that the exchange is to hold.
 func (r *RouteCache) ToHolder(x *topology.Exchange, holder *topology.Queue) []*Target {
-	r.routed = false
+	r.finder.Forget()
 	return r.SetTargets(x, nil, nil, []*topology.Queue{holder}, nil, nil)
 }
 
 // Over reports whether the last route exceeded a turn.
-func (r *RouteCache) Over() bool { return r.router.Over() }
+func (r *RouteCache) Over() bool { return r.finder.Over() }
 
 // Histories returns the exchanges on the last route that keep messages. The message is sent to them as to a queue, but
 // confirms do not wait for them.
@@ -214,7 +177,7 @@ func (r *RouteCache) addRequester(key []byte) {
 	if !topology.IsReplyName(key) {
 		return
 	}
-	r.routed = false
+	r.finder.Forget()
 	if q := r.rights.VHost.Requester(key); q != nil {
 		if t := r.batches.Target(q); !slices.Contains(r.targets, t) {
 			r.targets = append(r.targets, t)

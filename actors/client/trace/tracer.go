@@ -3,6 +3,7 @@ package trace
 import (
 	"candlemark/actors/client/routing"
 	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/routefinder"
 	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 
@@ -19,7 +20,7 @@ type Tracer struct {
 	Batches *routing.Batches // receives the copies; the caller flushes them
 	Log     zerolog.Logger
 
-	router *topology.Router // nil before the first copy
+	finder *routefinder.Finder // nil before the first copy
 }
 
 // Published copies a message that was routed to targets; if it is not Owned, it is in chunk.
@@ -48,17 +49,17 @@ func (t *Tracer) send(c *message.Message, chunk *message.Chunk) {
 	if x == nil {
 		return
 	}
-	if t.router == nil {
-		t.router = &topology.Router{}
+	if t.finder == nil {
+		t.finder = &routefinder.Finder{}
 	}
-	queues := t.router.Route(dir, x, c.RoutingKey, nil)
-	t.Routes.Count(t.router.Steps())
-	if t.router.Over() {
+	queues := t.finder.Find(dir, x, routefinder.Content{}, c.RoutingKey, nil)
+	t.Routes.Count(t.finder.Steps())
+	if t.finder.Over() {
 		t.Log.Warn().Int("steps", topology.TurnSteps).
 			Msg("a message was not copied to the trace exchange: its bindings exceed the limit of routing steps")
 		return
 	}
-	if kept := t.router.Histories(); len(kept) > 0 {
+	if kept := t.finder.Histories(); len(kept) > 0 {
 		queues = append(queues, kept...)
 	}
 	if len(queues) > 0 {

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/routefinder"
 	"candlemark/internal/routing/topology"
-	"candlemark/protocol"
 )
 
 // maxKnown is the maximum number of cached permissions, by exchange and key.
@@ -13,25 +13,9 @@ const maxKnown = 1000
 
 // router finds the targets of messages.
 type router struct {
-	topology.Router
-	job     *Job
-	may     map[[2]string]error
-	headers func() protocol.Table
-	message *message.Message // the current message
-}
-
-func (r *router) init(job *Job) {
-	r.job, r.may = job, map[[2]string]error{}
-	r.headers, r.Properties = r.decode, r.properties
-}
-
-func (r *router) decode() protocol.Table {
-	p, _, _ := r.properties()
-	return p.Headers
-}
-
-func (r *router) properties() (p protocol.Properties, original []byte, size int) {
-	return r.message.Overlay.Decode(r.message.Header)
+	routefinder.Finder
+	job *Job
+	may map[[2]string]error
 }
 
 // plan converts a message for publishing, and finds its targets and the limits of its TTL for them. If there is no
@@ -56,8 +40,8 @@ func (r *router) plan(i *item) (queues []*topology.Queue, caps []int64) {
 		i.reason = Unroutable
 		return nil, nil
 	}
-	m.Overlay, r.message = alone(m.Overlay), m
-	queues = r.Route(r.job.VHost.Directory(), x, []byte(key), r.headers)
+	m.Overlay = alone(m.Overlay)
+	queues = r.Find(r.job.VHost.Directory(), x, routefinder.Content{Header: m.Header, Overlay: m.Overlay}, []byte(key), nil)
 	switch {
 	case r.Over():
 		i.reason = TooLong

@@ -131,7 +131,7 @@ func (s *state) begin(job Job, self mail.Address, now clock.Instant) {
 	s.job, s.self = job, self
 	s.status = Status{Phase: Running, Started: now.Floor()}
 	s.copies = map[uint64]copied{}
-	s.router.init(&s.job)
+	s.router.job, s.router.may = &s.job, map[[2]string]error{}
 	s.out.watch = append(s.out.watch, job.From.PID)
 	s.claim(now)
 }

@@ -1,42 +1,22 @@
 package republish
 
 import (
-	"bytes"
 	"runtime/debug"
 	"slices"
 
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/routefinder"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/routing/topology/timeheaders"
-	"candlemark/protocol"
 )
 
 // router routes messages one at a time.
 type router struct {
-	topology.Router
-	overlay *message.Overlay // of the current message
-	header  []byte
-	headers func() protocol.Table // method value of decode, created once
-	last    stamped
-	moved   moved
-	divided divided
-	found   []*topology.Queue // queues of the last message
-	steady  bool              // another message with the same overlay and key has the same queues, in this turn
-	key     []byte            // of the last message, if steady
-}
-
-func (r *router) init() { r.headers, r.Properties = r.decode, r.properties }
-
-// decode returns the headers for a headers exchange, including x-death.
-func (r *router) decode() protocol.Table {
-	p, _, _ := r.properties()
-	return p.Headers
-}
-
-// properties returns the properties with the decoded headers, the original properties, and their total size in bytes.
-func (r *router) properties() (p protocol.Properties, original []byte, size int) {
-	return r.overlay.Decode(r.header)
+	routefinder.Finder // remembers the last route in this turn
+	last               stamped
+	moved              moved
+	divided            divided
 }
 
 // route adds the messages of b before end to the batches of their targets. The exchange is looked up for each batch,
@@ -60,7 +40,7 @@ func (s *state) route(b *batch, end int) {
 		b.next++
 		s.routeOne(b, b.next-1, dir, x, exchange, key)
 	}
-	s.router.found, s.router.steady, s.router.key = nil, false, nil
+	s.router.Forget()
 }
 
 // prepare makes a message what its targets get: it is stamped, unless it is no dead letter.
@@ -161,38 +141,29 @@ func (s *state) targets(
 	queues = s.router.targets(dir, x, m)
 	s.steps += s.router.Steps() + len(queues)
 	if s.router.Over() {
-		s.router.steady = false
-		of := &router{overlay: m.Overlay, header: m.Header}
-		b.waiting = s.vhost.Long(x, s.router.keysOf(m), of.decode, of.properties)
+		b.waiting = routefinder.Long(s.vhost, x, contentOf(m), m.RoutingKey, carbonCopies(m))
 		s.out.search = append(s.out.search, b)
 	}
 	return queues, s.router.Histories(), s.router.Caps()
 }
 
-// targets returns the queues to which the keys of m lead (DL-15). Messages with the same history usually have the same
-// queues.
+// targets returns the queues to which the keys of m lead (DL-15).
 func (r *router) targets(dir *topology.Directory, x *topology.Exchange, m *message.Message) []*topology.Queue {
-	if r.steady && r.overlay == m.Overlay && bytes.Equal(r.key, m.RoutingKey) {
-		return r.found
+	more := carbonCopies(m)
+	if len(more) == 0 && r.Remembers(m.RoutingKey) {
+		return r.Queues()
 	}
-	r.steady = false
-	r.found = r.route(dir, x, m)
-	r.steady, r.key = r.Steady(), m.RoutingKey
-	return r.found
+	return r.Find(dir, x, contentOf(m), m.RoutingKey, more)
 }
 
-func (r *router) route(dir *topology.Directory, x *topology.Exchange, m *message.Message) []*topology.Queue {
-	r.overlay, r.header = m.Overlay, m.Header
-	if m.Overlay == nil || len(m.Overlay.CC)+len(m.Overlay.BCC) == 0 {
-		return r.Route(dir, x, m.RoutingKey, r.headers)
-	}
-	return r.RouteAll(dir, x, r.keysOf(m), r.headers)
+func contentOf(m *message.Message) routefinder.Content {
+	return routefinder.Content{Header: m.Header, Overlay: m.Overlay}
 }
 
-func (r *router) keysOf(m *message.Message) [][]byte {
-	keys := [][]byte{m.RoutingKey}
+// carbonCopies returns the keys of m besides its own.
+func carbonCopies(m *message.Message) (keys [][]byte) {
 	if m.Overlay == nil {
-		return keys
+		return nil
 	}
 	for _, more := range [2][]string{m.Overlay.CC, m.Overlay.BCC} {
 		for _, key := range more {

@@ -99,7 +99,6 @@ func (s *state) init(cfg Config, base uint64) {
 	s.vhost, s.stats, s.log, s.events, s.price = cfg.VHost, cfg.Stats, cfg.Log, cfg.Events, cfg.Copies
 	s.watched = map[string]struct{}{}
 	s.targetBatches.index = map[*topology.Queue]int{}
-	s.router.init()
 }
 
 // advance drops the messages before next, which are routed.
