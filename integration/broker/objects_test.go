@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 
 	"candlemark/integration/testkit"
 	"candlemark/internal/admin/config"
+	"candlemark/protocol"
 	"candlemark/supervision"
 	"candlemark/supervision/resources"
 
@@ -145,6 +147,31 @@ func TestConnectionMemory_PRO21(t *testing.T) {
 		}
 		if after := memory(); after > before+1000 {
 			b.Errorf("%d bytes without the consumer, %d before", after, before)
+		}
+	})
+}
+
+// TestClientProperties_PRO21: client properties count in the memory of their connection, at the size in which they were sent.
+func TestClientProperties_PRO21(t *testing.T) {
+	objectsRun(t, func(b *testkit.Bubble) {
+		ours, theirs := net.Pipe()
+		b.Node.Connect(ours)
+		conn, err := amqp.Open(theirs, amqp.Config{
+			SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}, Vhost: "/",
+			Properties: amqp.Table{"voids": make([]any, 4000)},
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		all, err := b.Node.Connections(b.Context(), "")
+		if err != nil || len(all) != 1 || all[0].Memory < 4000 || all[0].Memory > 5000 {
+			b.Errorf("%+v, %v", all, err)
+		}
+		if got, _ := all[0].ClientProperties.Get("voids"); len(got.(protocol.Array)) != 4000 {
+			b.Errorf("%v", got)
+		}
+		if err := conn.Close(); err != nil {
+			b.Error(err)
 		}
 	})
 }

@@ -95,8 +95,12 @@ func (h *handshake) start() error {
 		return err
 	}
 	s := h.session
-	s.Properties, s.Mechanism = m.ClientProperties, m.Mechanism
+	if err := s.SetProperties(m.ClientProperties); err != nil {
+		return err
+	}
+	s.Mechanism = m.Mechanism
 	s.capabilities, s.product = capabilities(m.ClientProperties), s.Text("product")
+	m.ClientProperties = nil // a slow login holds the encoded ones only
 	peer := auth.PeerOf(h.Input.Conn)
 	s.TLS = peer.Info()
 	insists := m.Mechanism == "EXTERNAL" && peer.TLS // EXTERNAL was not offered; the log has the reason

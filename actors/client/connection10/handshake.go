@@ -158,7 +158,10 @@ func (r *reader) open(p *peer) (err error) {
 	if p.open, err = next[*amqp10.Open](r, amqp10.FrameAMQP); err != nil {
 		return err
 	}
-	p.Properties = tableOf(p.open)
+	if err := p.SetProperties(tableOf(p.open)); err != nil {
+		return err
+	}
+	p.open = &amqp10.Open{ContainerID: p.open.ContainerID, Hostname: p.open.Hostname, MaxFrameSize: p.open.MaxFrameSize, ChannelMax: p.open.ChannelMax, IdleTimeout: p.open.IdleTimeout}
 	p.FrameMax = p.open.MaxFrameSize
 	if p.FrameMax < amqp10.MinMaxFrameSize {
 		return amqp10.Errorf(amqp10.InvalidField, "max-frame-size %d is below the minimum of %d", p.FrameMax, amqp10.MinMaxFrameSize)

@@ -21,8 +21,8 @@ func TestTableOf(t *testing.T) {
 		{Key: amqp10.Symbol("list"), Value: amqp10.List{1}},
 		{Key: amqp10.Symbol(strings.Repeat("x", 256)), Value: "x"},
 	}})
-	p := &lifecycle.Peer{Properties: table}
-	if len(table) != 3 || p.Text("product") != "p" || p.Text("connection_name") != "c" || p.Text("n") != "" {
+	p := &lifecycle.Peer{}
+	if p.SetProperties(table) != nil || len(table) != 3 || p.Text("product") != "p" || p.Text("connection_name") != "c" || p.Text("n") != "" {
 		t.Errorf("%v", table)
 	}
 }

@@ -44,7 +44,7 @@ func (l *Connection) info() *mail.ConnectionInfo {
 		return info
 	}
 	info := l.Where(p.Mechanism, p.TLS)
-	info.ConnectedAt, info.User, info.VHost, info.ClientProperties = l.cfg.Clock.Date(l.since.Floor()), p.User.Name, p.VHost.Name, p.Properties
+	info.ConnectedAt, info.User, info.VHost, info.ClientProperties = l.cfg.Clock.Date(l.since.Floor()), p.User.Name, p.VHost.Name, p.Properties()
 	info.ChannelMax, info.FrameMax, info.Heartbeat = p.ChannelMax, p.FrameMax, p.Heartbeat
 	return info
 }

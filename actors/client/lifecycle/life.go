@@ -186,6 +186,7 @@ func (l *Connection) Open(p *Peer, pulse Pulse) error {
 	l.Unread = l.cfg.Unread.Of(p.User.Name, func() { l.Post(&cutOff{}) })
 	l.Outbox.Charge(l.Unread.Part())
 	l.Objects = l.cfg.Objects.Connection(p.User.Name, p.VHost.Name)
+	l.Objects.Hold(int64(len(p.properties)))
 	l.startPulse(pulse)
 	return l.cfg.outdated(p)
 }
