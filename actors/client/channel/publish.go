@@ -133,16 +133,9 @@ func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *messa
 func (s *state) deliverTo(targets, histories []*routing.Target, caps []int64, m *message.Message, mandatory bool) {
 	s.counts.Publish++
 	s.published.Count(len(m.Body), len(targets), s.confirms.On())
-	if len(histories) > 0 {
-		var capped []int64
-		if caps != nil {
-			capped = caps[len(targets):]
-		}
-		s.batches.Keep(m, histories, capped, s.chunk)
-	}
+	s.batches.Publish(m, targets, histories, caps, s.chunk)
 	switch {
 	case len(targets) > 0:
-		s.batches.Add(m, targets, caps, s.chunk)
 	case mandatory:
 		s.counts.Returned++
 		s.returnUnroutable(m)
@@ -154,8 +147,7 @@ func (s *state) deliverTo(targets, histories []*routing.Target, caps []int64, m 
 
 // flush sends the turn's publishes and settlements to queues.
 func (s *state) flush() {
-	s.routes.AddCounts()
-	s.batches.Flush()
+	s.routes.FlushAll()
 	s.unacked.Flush()
 }
 

@@ -50,6 +50,12 @@ func (r *RouteCache) Routed(x *topology.Exchange, queues int) {
 	r.out += uint64(queues)
 }
 
+// FlushAll adds the pending counts to the exchange, and flushes the batches.
+func (r *RouteCache) FlushAll() {
+	r.AddCounts()
+	r.batches.Flush()
+}
+
 // AddCounts adds the pending counts to the exchange.
 func (r *RouteCache) AddCounts() {
 	if r.in > 0 {
@@ -268,6 +274,23 @@ func Queues(targets []*Target) []*topology.Queue {
 	return queues
 }
 
+// Publish adds a message to the batches of its targets, and of the histories, whose answers are not needed. caps are the TTL limits
+// of targets, then of histories (TTL-9); nil for none. A message that is not Owned is in chunk.
+func (b *Batches) Publish(m *message.Message, targets, histories []*Target, caps []int64, chunk *message.Chunk) {
+	if len(histories) > 0 {
+		kept := *m
+		kept.Number = 0
+		var capped []int64
+		if caps != nil {
+			capped = caps[len(targets):]
+		}
+		b.Add(&kept, histories, capped, chunk)
+	}
+	if len(targets) > 0 {
+		b.Add(m, targets, caps, chunk)
+	}
+}
+
 // Add adds the message to the batch of each of its queues, with its TTL limited by the exchanges on the route
 // (TTL-9). A message that is not Owned is in chunk.
 func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk *message.Chunk) {
@@ -317,13 +340,6 @@ func (b *Batches) MarkPrepared() {
 	for _, t := range b.touched {
 		t.batch.Prepared = true
 	}
-}
-
-// Keep sends a message to histories, whose answers are not needed. caps are as in Add.
-func (b *Batches) Keep(m *message.Message, histories []*Target, caps []int64, chunk *message.Chunk) {
-	kept := *m
-	kept.Number = 0
-	b.Add(&kept, histories, caps, chunk)
 }
 
 // Flush sends every queue its batch. A batch must be flushed before the read chunk with its messages is released.

@@ -198,16 +198,8 @@ func (s *state) routed(d *transfer, targets []*routing.Target) {
 	}
 	s.counts.Publish++
 	s.published.Count(len(m.Body), len(targets), !d.settled)
-	caps := s.routes.Caps()
-	if histories := s.routes.Histories(); len(histories) > 0 {
-		var capped []int64
-		if caps != nil {
-			capped = caps[len(targets):]
-		}
-		s.batches.Keep(m, histories, capped, s.chunk)
-	}
+	s.batches.Publish(m, targets, s.routes.Histories(), s.routes.Caps(), s.chunk)
 	if len(targets) > 0 {
-		s.batches.Add(m, targets, caps, s.chunk)
 		return
 	}
 	if d.settled || outcome.Kind == amqp10.Accepted {

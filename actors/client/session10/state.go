@@ -362,7 +362,6 @@ func (s *state) frame(f amqp10.Frame) {
 
 // flush sends the turn's publishes and settlements to queues.
 func (s *state) flush() {
-	s.routes.AddCounts()
-	s.batches.Flush()
+	s.routes.FlushAll()
 	s.unacked.Flush()
 }

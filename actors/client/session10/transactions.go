@@ -65,8 +65,7 @@ func publishWork(s *state, all []work.Publish, b *batches.Batch) {
 		if s.tracer.On {
 			s.tracer.Published(m, targets, nil)
 		}
-		s.batches.Keep(m, histories, p.Caps[min(len(targets), len(p.Caps)):], nil)
-		s.batches.Add(m, targets, p.Caps, nil)
+		s.batches.Publish(m, targets, histories, p.Caps, nil)
 	}
 	s.batches.MarkPrepared()
 	s.flush()
