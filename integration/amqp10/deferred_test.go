@@ -2,6 +2,7 @@ package amqp10
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -26,6 +27,21 @@ func (c *client) node(entity string) *node {
 // ask runs a request and returns the code and the body of its answer.
 func (n *node) ask(operation string, body map[string]any) (code int32, answer map[string]any) {
 	n.Helper()
+	m := n.answerTo(operation, body)
+	code, _ = m.ApplicationProperties["statusCode"].(int32)
+	answer, _ = m.Value.(map[string]any)
+	return code, answer
+}
+
+// status runs a request and returns the code and the description of its answer.
+func (n *node) status(operation string, body map[string]any) string {
+	n.Helper()
+	m := n.answerTo(operation, body)
+	return fmt.Sprint(m.ApplicationProperties["statusCode"], " ", m.ApplicationProperties["statusDescription"])
+}
+
+func (n *node) answerTo(operation string, body map[string]any) *amqp.Message {
+	n.Helper()
 	to, ctx := "mine", context.Background()
 	err := n.requests.Send(ctx, &amqp.Message{
 		Properties: &amqp.MessageProperties{MessageID: "id", ReplyTo: &to}, Value: body,
@@ -41,9 +57,7 @@ func (n *node) ask(operation string, body map[string]any) (code int32, answer ma
 	if err := n.answers.AcceptMessage(ctx, m); err != nil {
 		n.Fatal(err)
 	}
-	code, _ = m.ApplicationProperties["statusCode"].(int32)
-	answer, _ = m.Value.(map[string]any)
-	return code, answer
+	return m
 }
 
 // messages returns the messages of an answer, with their lock tokens.

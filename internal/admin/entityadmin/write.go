@@ -31,6 +31,10 @@ func (m *Manager) Create(ctx context.Context, d entity.Description, rules ...fil
 	if err := m.dropKeys(ctx, d.Path(), nil); err != nil { // of an earlier entity of that name
 		return err
 	}
+	before, err := m.resources(ctx)
+	if err != nil {
+		return err
+	}
 	undo, err := m.settle(ctx, &d)
 	if err == nil {
 		err = m.run(ctx, d.Declaration(topic))
@@ -46,7 +50,7 @@ func (m *Manager) Create(ctx context.Context, d entity.Description, rules ...fil
 	}
 	for i := range rules {
 		if err := m.bind(ctx, d.Topic, d.Name, &rules[i]); err != nil {
-			return errors.Join(err, m.run(ctx, &protocol.QueueDelete{Queue: d.Path()}), undo())
+			return errors.Join(err, m.remove(ctx, d.Kind, d.Path(), before), undo())
 		}
 	}
 	return nil
@@ -287,6 +291,17 @@ func (m *Manager) resources(ctx context.Context) (map[auth.Resource]bool, error)
 		all[auth.Resource{Kind: auth.Queue, Name: q.Name}] = true
 	}
 	return all, err
+}
+
+// remove deletes the parts of an entity that do not exist in before.
+func (m *Manager) remove(ctx context.Context, kind entity.Kind, path string, before map[auth.Resource]bool) error {
+	now, err := m.resources(ctx)
+	for _, r := range partsOf(kind, path, now).resources {
+		if err == nil && !before[r] {
+			err = m.run(ctx, deletion(r))
+		}
+	}
+	return err
 }
 
 func deletion(r auth.Resource) protocol.Method {
