@@ -109,7 +109,7 @@ const addressLibrary = module + "/actors/system/actorlib"
 // function values. Where a file is named, only this file of the package is the shell.
 var shells = map[string]string{
 	"actors/client/channel": "", "actors/client/command": "actor.go", "actors/client/connection": "", "actors/client/connection10": "",
-	"actors/client/lifecycle": "", "actors/client/session10": "", "actors/movers/move": "", "actors/movers/republish": "deadletter.go",
+	"actors/client/lifecycle": "", "actors/client/session10": "", "actors/client/shell": "", "actors/movers/move": "", "actors/movers/republish": "deadletter.go",
 	"actors/movers/shovel": "", "actors/names/exchange": "", "actors/names/policy": "policy.go", "actors/names/vhost": "vhost.go",
 	"actors/queue": "", "actors/system/actorlib": "", "actors/system/mailbox": "",
 	"supervision": "", "supervision/ask": "", "supervision/localchannel": "",

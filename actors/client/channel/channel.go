@@ -2,9 +2,8 @@ package channel
 
 import (
 	"sync/atomic"
-	"time"
 
-	"candlemark/actors/system/actorlib"
+	"candlemark/actors/client/shell"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/measure/clock"
@@ -19,9 +18,6 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
 )
-
-// answerTimeout is how long a command waits for its answer (PRO-5), not counting time while the machine sleeps.
-const answerTimeout = 30 * time.Second
 
 // Config configures a channel.
 type Config struct {
@@ -66,8 +62,7 @@ type Config struct {
 // channel is the shell.
 type channel struct {
 	state
-	timer *clock.Wait
-	armed uint64 // number of the command that the timer guards
+	timer shell.Guard
 }
 
 // awaitExpired: the command with this number was not answered in time.
@@ -88,7 +83,7 @@ func (c *channel) Receive(ctx actor.Context) {
 	case *actor.Stopping, *actor.Restarting:
 		c.abort()
 		c.peers.Unwatch()
-		c.watchOver(ctx)
+		shell.WatchOver(ctx, &c.Mail)
 	case *actor.Stopped:
 	case *actor.Terminated:
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
@@ -101,9 +96,9 @@ func (c *channel) Receive(ctx actor.Context) {
 // carryOut sends the mail of the turn, in order.
 func (c *channel) carryOut(ctx actor.Context) {
 	c.sendConfirms()
-	c.CarryOut(func(to mail.Address, what any) { actorlib.Send(ctx, to, what) })
+	shell.Send(ctx, &c.Mail)
 	c.sendClose()
-	c.watchOver(ctx)
+	shell.WatchOver(ctx, &c.Mail)
 	if c.long != nil && c.long.Long != nil && !c.long.begun {
 		c.long.begun = true
 		go c.long.find(ctx.Self(), c.cfg.Post)
@@ -115,27 +110,13 @@ func (c *channel) carryOut(ctx actor.Context) {
 	c.guard(ctx)
 }
 
-// watchOver starts and ends watches of queues.
-func (c *channel) watchOver(ctx actor.Context) {
-	c.WatchOver(func(who mail.Address) { actorlib.Watch(ctx, who) }, func(who mail.Address) { actorlib.Unwatch(ctx, who) })
-}
-
 // guard keeps a timer running while a command waits.
 func (c *channel) guard(ctx actor.Context) {
 	var id uint64
 	if c.await != nil && !c.await.patient {
 		id = c.await.id
 	}
-	if id == c.armed {
-		return
-	}
-	if c.timer != nil {
-		c.timer.Stop()
-	}
-	if c.armed = id; id != 0 {
-		self, root := ctx.Self(), ctx.ActorSystem().Root
-		c.timer = c.cfg.Clock.After(answerTimeout, func() { root.Send(self, awaitExpired{id}) })
-	}
+	c.timer.Set(ctx, c.cfg.Clock, id, func(id uint64) any { return awaitExpired{id} })
 }
 
 // end closes the mailbox and stops the actor; mail left in it needs no answer.
@@ -149,9 +130,7 @@ func (c *channel) end(ctx actor.Context) {
 // channel is gone.
 func (c *channel) abort() {
 	defer func() { _ = recover() }()
-	if c.timer != nil {
-		c.timer.Stop()
-	}
+	c.timer.Stop()
 	c.phase = ended
 	if c.cfg.Ended != nil {
 		c.cfg.Ended(c.cfg.VHost.Name, c.counted(), &c.published)
@@ -166,19 +145,7 @@ func (c *channel) abort() {
 	if m := c.replies.InHand(); m != nil {
 		left = append(left, m)
 	}
-	for _, m := range left {
-		switch m := m.(type) {
-		case *mail.Inbound:
-			m.Chunk.Release()
-			m.Chunk = nil
-		case *mail.Deliver:
-			m.Release()
-		case *mail.Enqueue: // replies
-			if to, reply := m.Answer(mail.Gone); to != nil {
-				c.cfg.Post(to, reply)
-			}
-		}
-	}
+	shell.Release(left, c.cfg.Post)
 	c.long.stop()
 	c.long = nil
 	c.output.Drop()

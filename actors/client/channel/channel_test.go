@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"candlemark/actors/client/requests"
 	"candlemark/actors/system/actorlib"
 	"candlemark/actors/system/mail"
 	"candlemark/actors/system/mailbox"
@@ -238,11 +239,11 @@ func TestShell_ThirtySecondsWithoutAnAnswer(t *testing.T) {
 	withFixture(t, 1<<20, func(h *fixture) {
 		h.says(&protocol.QueuePurge{Queue: "q1"}, &protocol.QueuePurge{Queue: "q1"})
 		m := gets[*mail.Purge](h, "q1")
-		time.Sleep(answerTimeout - time.Millisecond)
+		time.Sleep(requests.AnswerTimeout - time.Millisecond)
 		h.nothing("connection")
 		h.root.Send(h.pid, &mail.PurgeReply{Reply: m.Done(nil)})
 		gets[*mail.Purge](h, "q1")
-		time.Sleep(answerTimeout - time.Millisecond)
+		time.Sleep(requests.AnswerTimeout - time.Millisecond)
 		h.nothing("connection")
 		time.Sleep(time.Millisecond)
 		err := gets[*mail.CloseConnection](h, "connection").Err.(*protocol.ConnectionError)

@@ -168,7 +168,7 @@ func (s *state) handle(received any) {
 		s.Send(m.ReplyTo, s.unacked.Find(m))
 	case awaitExpired:
 		if s.await != nil && s.await.id == m.id {
-			s.fail(internalError("no answer to %s within %s", s.await.method.Key().String(), answerTimeout), s.await.method)
+			s.fail(internalError("no answer to %s within %s", s.await.method.Key().String(), requests.AnswerTimeout), s.await.method)
 		}
 	case resumeWork:
 		s.yielded = false

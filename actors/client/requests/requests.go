@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"strings"
+	"time"
 
 	"candlemark/actors/client/rights"
 	"candlemark/actors/system/mail"
@@ -12,6 +13,9 @@ import (
 	"candlemark/policies"
 	"candlemark/protocol"
 )
+
+// AnswerTimeout is how long a request waits for its answer (PRO-5), not counting time while the machine sleeps.
+const AnswerTimeout = 30 * time.Second
 
 // Client is the client that sent the method.
 type Client struct {

@@ -205,7 +205,7 @@ func (s *state) handle(what any) {
 // expired fails the session if the answer that it waited for is still missing.
 func expired(s *state, m awaitExpired) {
 	if s.await != nil && s.await.id == m.id {
-		s.fail(amqp10.Errorf(amqp10.InternalError, "no answer within %s", answerTimeout))
+		s.fail(amqp10.Errorf(amqp10.InternalError, "no answer within %s", requests.AnswerTimeout))
 	}
 }
 
