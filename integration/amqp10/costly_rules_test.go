@@ -91,8 +91,8 @@ func TestCostlyRulesAreRefusedEverywhere_DEC19(t *testing.T) {
 		}
 		c := &costlyRules{connect(b, nil), httpapi.NewHandler(b.Node, b.Users, zerolog.Nop()), servicebus.NewHandler(b.Node, b.Users, "/", false, zerolog.Nop())}
 		version := "?api-version=2021-05"
-		for path, body := range map[string]string{"/topic": described("TopicDescription", ""), "/topic/Subscriptions/s": described("SubscriptionDescription", "")} {
-			if got := c.request("PUT", path+version, body); !strings.HasPrefix(got, "201 ") {
+		for _, made := range [][2]string{{"/topic", "TopicDescription"}, {"/topic/Subscriptions/s", "SubscriptionDescription"}} {
+			if got := c.request("PUT", made[0]+version, described(made[1], "")); !strings.HasPrefix(got, "201 ") {
 				t.Fatal(got)
 			}
 		}
