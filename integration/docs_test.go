@@ -16,7 +16,7 @@ import (
 )
 
 // notYet are the pages whose blocks do not run yet. The list may only shrink.
-var notYet = map[string]bool{"moving-from-rabbitmq.md": true, "peek-and-locks.md": true, "policies.md": true, "servicebus.md": true}
+var notYet = map[string]bool{"servicebus.md": true}
 
 // notRun are the blocks, and the commands of blocks, that do not run, by page and by how they begin, with the reason.
 var notRun = map[string]map[string]string{
@@ -139,7 +139,7 @@ type pageRun struct {
 	dir     string            // the folder in which commands run
 	broker  *broker           // nil before the first command
 	unused  map[string]string // rows of notRun that have not matched yet
-	exports string            // export commands so far
+	exports string            // assignments of variables so far
 	python  *pythonRun        // nil before the first Python block
 }
 
@@ -177,12 +177,13 @@ func (p *pageRun) skip(name, text string) bool {
 }
 
 var (
-	shellLine   = regexp.MustCompile(`^(candlemark|rabbitmq[a-z-]*|curl|printf|echo|for|openssl|source|export|mkdir|[A-Z_]+=\S+) `)
-	pythonLine  = regexp.MustCompile(`^(import \w+(, \w+)*$|from \S+ import|ch\.|\w+ = ch\.)`)
-	adminLine   = regexp.MustCompile(`^([a-z_]+\.[a-z_]+) +(\{.*)`)
-	serveLine   = regexp.MustCompile(`^((?:[A-Z_]+=\S+ )*)candlemark serve ?(.*)$`)
-	comment     = regexp.MustCompile(`  +(#|//) .*`)
-	someAddress = regexp.MustCompile(`(127\.0\.0\.1|0\.0\.0\.0):\d+`)
+	shellLine    = regexp.MustCompile(`^(candlemark|rabbitmq[a-z-]*|curl|printf|echo|for|openssl|source|export|mkdir|[a-z]+=\$\(\w+|[A-Z_]+=\S+) `)
+	pythonLine   = regexp.MustCompile(`^(import \w+(, \w+)*$|from \S+ import|ch\.|[\w, ]+ = ch\.)`)
+	adminLine    = regexp.MustCompile(`^([a-z_]+\.[a-z_]+) +(\{.*)`)
+	variableLine = regexp.MustCompile(`^([a-z]+)=\$\(`)
+	serveLine    = regexp.MustCompile(`^((?:[A-Z_]+=\S+ )*)candlemark serve ?(.*)$`)
+	comment      = regexp.MustCompile(`  +(#|//) .*`)
+	someAddress  = regexp.MustCompile(`(127\.0\.0\.1|0\.0\.0\.0):\d+`)
 )
 
 func (p *pageRun) all(blocks []codeBlock) {
@@ -306,11 +307,19 @@ func (p *pageRun) command(line int, command string) {
 		p.exports += command + "\n"
 		return
 	}
+	variable := variableLine.FindStringSubmatch(command)
+	if variable != nil {
+		command += `; printf %s "$` + variable[1] + `"`
+	}
 	cmd := exec.CommandContext(p.Context(), "bash", "-ec", p.exports+command)
 	cmd.Dir = p.dir
 	cmd.Env = append(cmd.Environ(), "PATH="+p.dir+":"+os.Getenv("PATH"), "CANDLEMARK_HTTP_URL=http://"+p.broker.http)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil || variable != nil && len(out) == 0 {
 		p.Errorf("block at line %d: %s: %v\n%s", line, command, err, out)
+	}
+	if variable != nil {
+		p.exports += variable[1] + "='" + string(out) + "'\n"
 	}
 	if command == "candlemark stop" {
 		p.broker.ended()
