@@ -16,10 +16,8 @@ type channel struct {
 	lifecycle.Child
 
 	// For the reader only:
-	closing bool     // the client has sent close or close-ok
-	late    int      // how often the client has sent them again
-	first   []byte   // run of frames that waits for the end of the read
-	more    [][]byte // further runs
+	closing bool // the client has sent close or close-ok
+	late    int  // how often the client has sent them again
 }
 
 // openChannel asks the actor for a channel. The reply, nil if the connection is closing, must not block.

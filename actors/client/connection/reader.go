@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 
+	"candlemark/actors/client/lifecycle"
 	"candlemark/internal/transport/stream"
 	"candlemark/protocol"
 )
@@ -11,14 +12,14 @@ import (
 // reader distributes the input. Only the reader decides to which channel bytes belong.
 type reader struct {
 	stream.Reader
+	lifecycle.Distributor
 	c *connection
 
 	// For the reader only:
 	session  *session // nil until the handshake is done
 	frameMax uint32
 	channels map[uint16]*channel
-	current  *channel   // channel of the current run of frames
-	touched  []*channel // channels with runs to be sent
+	current  *channel // channel of the current run of frames
 	opening  chan *channel
 	handled  chan struct{}
 }
@@ -26,7 +27,7 @@ type reader struct {
 func (r *reader) init(c *connection) {
 	r.c = c
 	r.opening, r.handled = make(chan *channel, 1), make(chan struct{}, 1)
-	c.InitReader(r, r.flush)
+	c.InitReader(r, &r.Distributor)
 }
 
 // run is the first goroutine of the reader: handshake and normal operation.
@@ -52,15 +53,6 @@ func (r *reader) Left() {
 		r.session.Leave() // the actor may have ended before it got the session
 	}
 }
-
-// Lost implements stream.Protocol.
-func (r *reader) Lost(err error) { r.c.PostLost(err) }
-
-// HeldUp implements stream.Protocol.
-func (r *reader) HeldUp() { r.c.PostHeldUp() }
-
-// Recovered implements stream.Protocol.
-func (r *reader) Recovered(reason any) { r.c.Recovered("reader", reason) }
 
 // Farewell implements stream.Protocol.
 func (r *reader) Farewell(err error) error {
@@ -89,7 +81,7 @@ func (r *reader) room() bool {
 
 // Dispatch implements stream.Protocol: one mail per channel.
 func (r *reader) Dispatch() (want int, err error) {
-	defer func() { r.HandOn(len(r.touched) > 0) }()
+	defer func() { r.HandOn(r.HasRuns()) }()
 	buf := r.Input.Unparsed()
 	begin, at := 0, 0 // buf[begin:at] is the current run
 	r.current = nil

@@ -53,7 +53,7 @@ func (r *reader) control(f protocol.Frame) error {
 		if r.InLoop {
 			return stream.ErrPending
 		}
-		r.flush()
+		r.SendRuns()
 		switch m.(type) {
 		case *protocol.ConnectionClose, *protocol.ConnectionCloseOk: // closing does not wait for room
 		default:
@@ -82,7 +82,7 @@ func (r *reader) begin(f protocol.Frame) error {
 	if r.InLoop {
 		return stream.ErrPending
 	}
-	r.flush()
+	r.SendRuns()
 	if !r.room() {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (r *reader) late(l *channel, f protocol.Frame) error {
 		default:
 			return nil
 		}
-		r.flush()
+		r.SendRuns()
 		m, err := protocol.DecodeMethod(f.Payload)
 		if err != nil {
 			return err
@@ -156,52 +156,7 @@ func (r *reader) late(l *channel, f protocol.Frame) error {
 
 // endRun sets aside a run of whole frames of the current channel.
 func (r *reader) endRun(run []byte) {
-	l := r.current
-	switch {
-	case l == nil || len(run) == 0:
-	case l.first == nil:
-		l.first = run
-		r.touched = append(r.touched, l)
-	default:
-		l.more = append(l.more, run)
+	if r.current != nil {
+		r.AddRun(&r.current.Child, run)
 	}
-}
-
-// oneRun is the usual Inbound, in one allocation.
-type oneRun struct {
-	mail.Inbound
-	run [1][]byte
-}
-
-// flush sends every channel its runs.
-func (r *reader) flush() {
-	if len(r.touched) == 0 {
-		return
-	}
-	r.c.PostMu.Lock()
-	defer r.c.PostMu.Unlock()
-	stopping := lifecycle.IsClosed(r.c.Stopping)
-	for i, l := range r.touched {
-		if !stopping {
-			m := l.inbound()
-			m.Chunk = r.Input.Chunk
-			m.Chunk.Retain()
-			r.c.Root.Send(l.PID, m)
-		}
-		l.first = nil
-		clear(l.more)
-		l.more = l.more[:0]
-		r.touched[i] = nil
-	}
-	r.touched = r.touched[:0]
-}
-
-// inbound returns the mail with the channel's runs.
-func (l *channel) inbound() *mail.Inbound {
-	if len(l.more) > 0 {
-		return &mail.Inbound{Runs: append(append(make([][]byte, 0, 1+len(l.more)), l.first), l.more...)}
-	}
-	m := &oneRun{run: [1][]byte{l.first}}
-	m.Runs = m.run[:]
-	return &m.Inbound
 }

@@ -3,6 +3,7 @@ package connection10
 import (
 	"errors"
 
+	"candlemark/actors/client/lifecycle"
 	"candlemark/internal/transport/stream"
 	"candlemark/protocol/amqp10"
 )
@@ -14,6 +15,7 @@ const alarmGrace = 256 << 10
 // reader distributes the input. Only the reader decides to which session bytes belong.
 type reader struct {
 	stream.Reader
+	lifecycle.Distributor
 	c *connection
 
 	// For the reader only:
@@ -23,8 +25,7 @@ type reader struct {
 	anonymous bool
 	frameMax  uint32
 	sessions  map[uint16]*session
-	current   *session   // session of the current run of frames
-	touched   []*session // sessions with runs to be sent
+	current   *session // session of the current run of frames
 	began     chan *session
 	handled   chan struct{}
 }
@@ -34,7 +35,7 @@ func (r *reader) init(c *connection) {
 	r.began, r.handled = make(chan *session, 1), make(chan struct{}, 1)
 	r.sessions = map[uint16]*session{}
 	r.Grace = alarmGrace
-	c.InitReader(r, r.flush)
+	c.InitReader(r, &r.Distributor)
 }
 
 // run is the first goroutine of the reader: handshake and normal operation.
@@ -63,15 +64,6 @@ func (r *reader) Left() {
 	}
 }
 
-// Lost implements stream.Protocol.
-func (r *reader) Lost(err error) { r.c.PostLost(err) }
-
-// HeldUp implements stream.Protocol.
-func (r *reader) HeldUp() { r.c.PostHeldUp() }
-
-// Recovered implements stream.Protocol.
-func (r *reader) Recovered(reason any) { r.c.Recovered("reader", reason) }
-
 // Farewell implements stream.Protocol.
 func (r *reader) Farewell(err error) error {
 	if err != nil {
@@ -82,7 +74,7 @@ func (r *reader) Farewell(err error) error {
 
 // Dispatch implements stream.Protocol: one mail per session.
 func (r *reader) Dispatch() (want int, err error) {
-	defer func() { r.HandOn(len(r.touched) > 0) }()
+	defer func() { r.HandOn(r.HasRuns()) }()
 	buf := r.Input.Unparsed()
 	begin, at := 0, 0 // buf[begin:at] is the current run
 	r.current = nil

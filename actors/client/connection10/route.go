@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"candlemark/actors/client/lifecycle"
-	"candlemark/actors/system/mail"
 	"candlemark/internal/transport/stream"
 	"candlemark/protocol/amqp10"
 )
@@ -34,7 +33,7 @@ func (r *reader) route(f amqp10.Frame) (*session, error) {
 		if r.InLoop {
 			return nil, stream.ErrPending
 		}
-		r.flush()
+		r.SendRuns()
 		r.forwardClose()
 		return nil, nil
 	case code == amqp10.CodeBegin:
@@ -74,7 +73,7 @@ func (r *reader) begin(f amqp10.Frame) error {
 	if r.InLoop {
 		return stream.ErrPending
 	}
-	r.flush()
+	r.SendRuns()
 	if lifecycle.IsClosed(r.c.Stopping) {
 		return nil
 	}
@@ -97,30 +96,7 @@ func (r *reader) begin(f amqp10.Frame) error {
 
 // endRun sets aside a run of whole frames of the current session.
 func (r *reader) endRun(run []byte) {
-	l := r.current
-	if l == nil || len(run) == 0 {
-		return
+	if r.current != nil {
+		r.AddRun(&r.current.Child, run)
 	}
-	if len(l.runs) == 0 {
-		r.touched = append(r.touched, l)
-	}
-	l.runs = append(l.runs, run)
-}
-
-// flush sends every session its runs.
-func (r *reader) flush() {
-	if len(r.touched) == 0 {
-		return
-	}
-	r.c.PostMu.Lock()
-	defer r.c.PostMu.Unlock()
-	stopping := lifecycle.IsClosed(r.c.Stopping)
-	for i, l := range r.touched {
-		if !stopping {
-			r.Input.Chunk.Retain()
-			r.c.Root.Send(l.PID, &mail.Inbound{Runs: l.runs, Chunk: r.Input.Chunk})
-		}
-		l.runs, r.touched[i] = nil, nil
-	}
-	r.touched = r.touched[:0]
 }

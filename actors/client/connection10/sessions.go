@@ -14,8 +14,7 @@ type session struct {
 	lifecycle.Child
 
 	// For the reader only:
-	closing bool     // the client has sent end
-	runs    [][]byte // of frames that wait for the end of the read
+	closing bool // the client has sent end
 }
 
 // beginSession asks the actor for a session. The reply, nil if the connection is closing, must not block.

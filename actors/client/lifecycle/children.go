@@ -17,6 +17,7 @@ type Child struct {
 	ID    uint16
 	PID   *actor.PID
 	Ended atomic.Bool
+	runs  runs // for the reader only
 }
 
 // Spawn counts a channel or session towards its user's limit, and spawns it.

@@ -119,14 +119,6 @@ func (l *Connection) Init(cfg *Settings, p Protocol, r *stream.Reader, w *Wordin
 	}
 }
 
-// InitReader initialises the reader.
-func (l *Connection) InitReader(p stream.Protocol, flush func()) {
-	r := l.reader
-	r.Protocol, r.Valve, r.Arrivals, r.Stopping, r.Again = p, l.cfg.Valve, l.Arrivals, l.Stopping, l.over
-	r.Input.Gate, r.Flush, r.Carry = l.Gate, flush, l.cfg.Carry
-	r.Init(l.cfg.Conn)
-}
-
 // Handle handles the mail that is the same in both protocols.
 func (l *Connection) Handle(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
@@ -235,9 +227,6 @@ func (l *Connection) Post(m any) {
 
 // PostLost reports that the socket is unusable. Any goroutine may call it.
 func (l *Connection) PostLost(err error) { l.Post(&lost{err}) }
-
-// PostHeldUp reports that the reader has met a publish during an alarm and has stopped reading.
-func (l *Connection) PostHeldUp() { l.Post(&heldUp{}) }
 
 // Recovered turns a panic of a goroutine into the end of the connection instead of the broker.
 func (l *Connection) Recovered(who string, reason any) {
