@@ -65,6 +65,26 @@ func TestConfirm_STORE2(t *testing.T) {
 	})
 }
 
+// TestAcknowledgedEarly_STORE2: the confirm of a stored message waits for the journal also if a consumer has acknowledged it.
+func TestAcknowledgedEarly_STORE2(t *testing.T) {
+	eachKind(t, settings(), func(t *testing.T, c *core, stored int) {
+		c.hold = true
+		c.consume(ch1, "a", 10)
+		c.publish(msg("a", -1), persistentMsg("b", -1))
+		if acks, _ := c.confirmed(); len(acks) != 2-stored {
+			t.Errorf("confirmed before they are stored: %v", acks)
+		}
+		c.settle(ch1, mail.Ack, 1, 2)
+		if acks, _ := c.confirmed(); len(acks) != 0 {
+			t.Errorf("confirmed when they are acknowledged: %v", acks)
+		}
+		c.writeAll()
+		if acks, nacks := c.confirmed(); len(acks) != stored || len(nacks) != 0 {
+			t.Errorf("confirmed when they are stored: %v, refused %v", acks, nacks)
+		}
+	})
+}
+
 // TestCounts_STORE3: the count of persistent messages equals the count of stored ones, with the sizes of their bodies.
 func TestCounts_STORE3(t *testing.T) {
 	eachKind(t, settings(), func(t *testing.T, c *core, stored int) {
