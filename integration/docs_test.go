@@ -15,9 +15,6 @@ import (
 	"candlemark/integration/testkit/sandbox"
 )
 
-// notYet are the pages whose blocks do not run yet. The list may only shrink.
-var notYet = map[string]bool{"servicebus.md": true}
-
 // notRun are the blocks, and the commands of blocks, that do not run, by page and by how they begin, with the reason.
 var notRun = map[string]map[string]string{
 	"ARCHITECTURE.md": {"broker  ": "a diagram", "reader → ": "a diagram"},
@@ -69,18 +66,13 @@ func TestDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 		blocks := codeBlocks(string(text))
-		if len(blocks) == 0 || notYet[name] {
+		if len(blocks) == 0 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			newPageRun(t, name).all(blocks)
 		})
-	}
-	for name := range notYet {
-		if !known[name] {
-			t.Errorf("notYet has %s, which does not exist", name)
-		}
 	}
 	for name := range notRun {
 		if !known[name] {
@@ -279,7 +271,7 @@ func (p *pageRun) here(text string) string {
 	}
 	return strings.NewReplacer(
 		"127.0.0.1:15672", p.broker.http, "127.0.0.1:5672", p.broker.amqp,
-		"sb://127.0.0.1;", "sb://"+p.broker.log.address("AMQPS listener started")+";",
+		"127.0.0.1:15671", p.broker.log.address("HTTP listener with TLS started"),
 		"/var/lib/candlemark", filepath.Join(p.dir, "data"), "/var/backups", filepath.Join(p.dir, "backups"),
 		"/etc/candlemark", filepath.Join(p.dir, "etc"),
 	).Replace(text)
@@ -289,7 +281,7 @@ func (p *pageRun) here(text string) string {
 func (p *pageRun) command(line int, command string) {
 	p.Helper()
 	if m := serveLine.FindStringSubmatch(command); m != nil {
-		flags := strings.Fields(someAddress.ReplaceAllString(p.here(m[2]), "127.0.0.1:0"))
+		flags := strings.Fields(p.here(someAddress.ReplaceAllString(m[2], "127.0.0.1:0")))
 		p.broker.stop()
 		p.broker = startWith(p.T, "cd '"+p.dir+"' && "+m[1], filepath.Join(p.dir, "data"), flags...)
 		return
@@ -334,8 +326,7 @@ func (p *pageRun) admin(line int, key, rest string) {
 		p.Errorf("block at line %d: %s: %v", line, rest, err)
 		return
 	}
-	p.runPython(codeBlock{line: line, text: `
-import json, pika
+	p.runPython(codeBlock{line: line, text: `import json, pika
 with pika.BlockingConnection(pika.URLParameters("amqp://127.0.0.1:5672")) as connection:
     commands = connection.channel()
     answers = commands.consume("amq.rabbitmq.reply-to", auto_ack=True, inactivity_timeout=60)
@@ -368,8 +359,10 @@ for line in sys.stdin:
 // runPython runs a block in the page's interpreter, which keeps variables and connections.
 func (p *pageRun) runPython(b codeBlock) {
 	p.Helper()
+	if line := firstLine(b.text); strings.Contains(line, "import ") {
+		(&foreign{name: "library for Python", where: "Debian's python3-pika, python3-qpid-proton, python3-azure", probe: []string{python, "-c", line}}).want(p.T)
+	}
 	if p.python == nil {
-		(&foreign{name: "pika", where: "Debian's python3-pika", probe: []string{python, "-c", "import pika"}}).want(p.T)
 		cmd := exec.CommandContext(p.Context(), python, "-B", "-c", pythonDriver)
 		cmd.Dir = p.dir
 		in, err := cmd.StdinPipe()
