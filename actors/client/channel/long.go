@@ -4,19 +4,18 @@ import (
 	"cmp"
 
 	"candlemark/actors/client/channel/assembler"
+	"candlemark/actors/client/routing"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
 	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 )
 
-// long is a search for a route that exceeds a turn, which runs on its own goroutine, or a publish for several queues that
-// waits because publishers wait. All input after the publish waits for it, so that order is kept.
+// long is the publish that waits.
 type long struct {
-	*topology.Long // nil without a search
-	id             uint64
-	begun          bool
-	debt           message.Charge // credit charged for the waiting message
+	routing.Wait
+	id    uint64 // number of the request
+	begun bool   // the search runs
 }
 
 // longFound is the result of the search.
@@ -76,7 +75,7 @@ func publishLater(s *state, x *topology.Exchange, m *message.Message, more [][]b
 
 // later calls then when a message that is kept meanwhile may have that many copies; all input waits.
 func later(s *state, kept *message.Message, copies int, then func() error) {
-	if copies <= 0 || mayCopyNow(&s.cfg, copies) {
+	if copies <= 0 || routing.MayCopy(s.cfg.Copies, s.cfg.Gate, copies) {
 		if err := then(); err != nil {
 			s.fail(assembler.Blame(err), nil)
 		}
@@ -90,17 +89,9 @@ func later(s *state, kept *message.Message, copies int, then func() error) {
 	}).ID
 	s.await.patient = true
 	s.long = &long{}
-	s.long.debt.Add(s.cfg.Gate, kept.Size())
+	s.long.Debt.Add(s.cfg.Gate, kept.Size())
 	self, post := s.Self(), s.cfg.Post
 	s.cfg.Copies.Await(func() { post(self, mayCopy{id}) })
-}
-
-// mustAsk reports whether publishes for several queues need permission: publishers wait, or many are in transit.
-func mustAsk(c *Config) bool { return c.Copies != nil && (c.Copies.Held() || !c.Gate.CopiesOpen()) }
-
-// mayCopyNow takes permission for that many copies, if it is needed; false: not now.
-func mayCopyNow(c *Config, copies int) bool {
-	return !mustAsk(c) || c.Gate.CopiesOpen() && c.Copies.Ask(copies)
 }
 
 // keep returns a copy of a message that outlives the turn, and its headers.
@@ -116,8 +107,8 @@ func keep(m *message.Message) (kept *message.Message, headers []byte) {
 // routeLong starts the search for the route of a publish; the publish continues when the search ends.
 func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byte, mandatory bool) {
 	kept, headers := keep(m)
-	l := &long{Long: s.routes.Long(x, kept, more, headers)}
-	l.debt.Add(s.cfg.Gate, kept.Size())
+	l := &long{Wait: routing.Wait{Long: s.routes.Long(x, kept, more, headers)}}
+	l.Debt.Add(s.cfg.Gate, kept.Size())
 	l.id = s.request(assembler.PublishMethod, func(reply any) {
 		s.long.stop()
 		s.long = nil
@@ -138,13 +129,9 @@ func (l *long) find(self mail.Address, post func(mail.Address, any)) {
 	}
 }
 
-// stop ends the search for a route, if there is one.
+// stop ends the wait, if there is one.
 func (l *long) stop() {
-	if l == nil {
-		return
-	}
-	if l.Long != nil {
+	if l != nil {
 		l.Stop()
 	}
-	l.debt.Release()
 }

@@ -93,7 +93,7 @@ func (s *state) publish(a *assembler.Assembler) error {
 	case s.routes.Over():
 		s.routeLong(c.exchange, m, c.keys, a.Publish.Mandatory)
 		return nil
-	case routing.Multiplies(targets, m) && mustAsk(&s.cfg):
+	case routing.Multiplies(targets, m) && routing.MustAsk(s.cfg.Copies, s.cfg.Gate):
 		publishLater(s, c.exchange, m, c.keys, a.Publish.Mandatory, routing.Copies(targets, m))
 		return nil
 	}

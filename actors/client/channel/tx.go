@@ -2,6 +2,7 @@ package channel
 
 import (
 	"candlemark/actors/client/channel/tx"
+	"candlemark/actors/client/routing"
 	"candlemark/protocol"
 )
 
@@ -60,7 +61,7 @@ func (s *state) endTx() {
 		return
 	}
 	m := s.tx.Ending()
-	if n := s.tx.Copies(); n > 0 && !s.leaving && !mayCopyNow(&s.cfg, n) { // DL-33
+	if n := s.tx.Copies(); n > 0 && !s.leaving && !routing.MayCopy(s.cfg.Copies, s.cfg.Gate, n) { // DL-33
 		s.request(m, nil)
 		s.await.patient = true
 		self, post := s.Self(), s.cfg.Post

@@ -1,6 +1,7 @@
 package session10
 
 import (
+	"candlemark/actors/client/routing"
 	"candlemark/actors/client/session10/batches"
 	"candlemark/actors/client/session10/incoming"
 	"candlemark/internal/routing/topology"
@@ -28,7 +29,7 @@ func publishBatch(s *state, whole *transfer, payload []byte) {
 	for i := range all {
 		copies += all[i].found.Copies(&all[i].Message)
 	}
-	if copies > 0 && mustAsk(&s.cfg) {
+	if copies > 0 && routing.MustAsk(s.cfg.Copies, s.cfg.Gate) {
 		for i := range all {
 			all[i].Message.Own()
 		}

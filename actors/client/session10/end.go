@@ -72,7 +72,7 @@ func (s *state) leaveQueues() {
 	settlement.TakeOf(&s.unacked, &s.owners, entity, func(u unacked.Unacked) { s.unacked.Settle(u, mail.Leave, nil) })
 	s.flush()
 	s.await = nil
-	s.long.stop()
+	s.long.Stop()
 	s.long = nil
 	s.work.Drop()
 	s.unacked.Flush()

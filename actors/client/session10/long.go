@@ -3,17 +3,10 @@ package session10
 import (
 	"cmp"
 
-	"candlemark/internal/routing/message"
+	"candlemark/actors/client/routing"
 	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 )
-
-// long is a search for a route that exceeds a turn, which runs on its own goroutine, or a publish for several queues that
-// waits because publishers wait. All input after the publish waits for it, so that order is kept.
-type long struct {
-	*topology.Long                // nil without a search
-	debt           message.Charge // credit charged for the waiting message
-}
 
 // resumeWork: a turn ended before all input was processed.
 type resumeWork struct{}
@@ -34,11 +27,14 @@ func (s *state) mustRest() bool {
 // routeLong starts the search for the route of a message, which is published when the search ends.
 func (s *state) routeLong(routed *transfer) {
 	d := kept(routed)
-	l := &long{Long: s.routes.Long(d.To, &d.Message, d.Keys, d.Content.Headers)}
-	l.debt.Add(s.cfg.Gate, d.Message.Size())
+	l := &routing.Wait{Long: s.routes.Long(d.To, &d.Message, d.Keys, d.Content.Headers)}
+	l.Debt.Add(s.cfg.Gate, d.Message.Size())
 	s.long = l
-	s.runInBackground(l.find, func(reply any, err error) {
-		s.long.stop()
+	s.runInBackground(func() (any, error) {
+		route, _ := l.Find() // the result of a stopped search is ignored
+		return route, cmp.Or(route.Err, route.Refusal)
+	}, func(reply any, err error) {
+		s.long.Stop()
 		s.long = nil
 		if err != nil {
 			s.refuse(d, err)
@@ -80,41 +76,21 @@ func publishLater(s *state, routed *transfer, copies int) {
 	})
 }
 
-// mustAsk reports whether publishes for several queues need permission: publishers wait, or many are in transit.
-func mustAsk(c *Config) bool { return c.Copies != nil && (c.Copies.Held() || !c.Gate.CopiesOpen()) }
-
 // whenPermitted calls then when that many copies may be made; until then all input waits, and bytes are charged.
 func whenPermitted(s *state, copies, bytes int, then func()) {
-	if copies <= 0 || !mustAsk(&s.cfg) || s.cfg.Gate.CopiesOpen() && s.cfg.Copies.Ask(copies) {
+	if copies <= 0 || routing.MayCopy(s.cfg.Copies, s.cfg.Gate, copies) {
 		then()
 		return
 	}
-	l := &long{}
-	l.debt.Add(s.cfg.Gate, bytes)
+	l := &routing.Wait{}
+	l.Debt.Add(s.cfg.Gate, bytes)
 	s.long = l
 	id := s.request(func(any, error) {
-		s.long.stop()
+		s.long.Stop()
 		s.long = nil
 		whenPermitted(s, copies, bytes, then)
 	}).ID
 	s.await.patient = true
 	self, post := s.Self(), s.cfg.Post
 	s.cfg.Copies.Await(func() { post(self, &result{id: id}) })
-}
-
-// find runs on the goroutine of the search. The result of a stopped search is ignored.
-func (l *long) find() (any, error) {
-	route, _ := l.Find()
-	return route, cmp.Or(route.Err, route.Refusal)
-}
-
-// stop ends the search for a route, if there is one.
-func (l *long) stop() {
-	if l == nil {
-		return
-	}
-	if l.Long != nil {
-		l.Stop()
-	}
-	l.debt.Release()
 }

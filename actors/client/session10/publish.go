@@ -135,7 +135,7 @@ func (s *state) publish(d *transfer, payload []byte) {
 		s.refuse(d, err)
 	case s.routes.Over():
 		s.routeLong(d)
-	case routing.Multiplies(targets, &d.Message) && mustAsk(&s.cfg):
+	case routing.Multiplies(targets, &d.Message) && routing.MustAsk(s.cfg.Copies, s.cfg.Gate):
 		publishLater(s, d, routing.Copies(targets, &d.Message))
 	default:
 		s.routed(d, targets)

@@ -90,7 +90,7 @@ func (s *session) abort() {
 		left = append(left, s.arriving)
 	}
 	shell.Release(left, s.cfg.Post)
-	s.long.stop()
+	s.long.Stop()
 	s.long = nil
 	s.dropBegun()
 	s.dropHeld()

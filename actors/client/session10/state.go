@@ -60,8 +60,8 @@ type state struct {
 	batches        routing.Batches
 	tracer         trace.Tracer
 	eventPublisher eventPublisher
-	long           *long // the search in progress, nil for none
-	yielded        bool  // resumeWork is in the mailbox
+	long           *routing.Wait // nil for none
+	yielded        bool          // resumeWork is in the mailbox
 	recheck        access.Changes
 	peers          peers.QueueLinks
 	attachments    attachments
