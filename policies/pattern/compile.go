@@ -47,11 +47,12 @@ func (c *compiler) part(n *syntax.RegexNode) part {
 			to, ok := s.takeText(text, at, fold, backward)
 			return s.step() && ok && next(to)
 		}
+	default:
+		if is := assertion(n.T); is != nil {
+			return func(s *search, at int, next next) bool { return s.step() && is(s, at) && next(at) }
+		}
+		return c.characters(n)
 	}
-	if is := assertion(n.T); is != nil {
-		return func(s *search, at int, next next) bool { return s.step() && is(s, at) && next(at) }
-	}
-	return c.characters(n)
 }
 
 func folds(n *syntax.RegexNode) bool      { return n.Options&syntax.IgnoreCase != 0 }
@@ -74,8 +75,9 @@ func assertion(t syntax.NodeType) func(s *search, at int) bool {
 		return func(_ *search, at int) bool { return at == 0 }
 	case syntax.NtEndZ, syntax.NtEnd:
 		return func(s *search, at int) bool { return at == len(s.name) }
+	default:
+		return nil
 	}
-	return nil
 }
 
 // characters returns the part for one character of a kind, or for a repetition of such characters.
@@ -97,9 +99,10 @@ func (c *compiler) characters(n *syntax.RegexNode) part {
 		return repetition(other, n, backward)
 	case syntax.NtSetloop, syntax.NtSetlazy, syntax.NtSetloopatomic:
 		return repetition(within, n, backward)
+	default:
+		c.supported = false
+		return func(*search, int, next) bool { return false }
 	}
-	c.supported = false
-	return func(*search, int, next) bool { return false }
 }
 
 func single(is func(rune) bool, backward bool) part {
