@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/actors/client/unacked"
 	"candlemark/actors/system/mail"
 	"candlemark/protocol"
 )
@@ -97,20 +98,20 @@ func TestReturnedInTransaction_ADR10(t *testing.T) {
 func TestReturnedForEver_ADR10(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
-	for n := uint64(1); n <= lateLimit; n += 1000 {
+	for n := uint64(1); n <= unacked.LateLimit; n += 1000 {
 		r.delivers("q1", "a", n, strings.Split(strings.Repeat("m", 1000), "")...)
 		for b := r.cfg.Outbox.Take(); b != nil; b = r.cfg.Outbox.Take() {
 			continue
 		}
 	}
-	r.takesBack("q1", 1, lateLimit)
-	r.has(lateLimit, 0)
+	r.takesBack("q1", 1, unacked.LateLimit)
+	r.has(unacked.LateLimit, 0)
 	r.received()
-	r.delivers("q1", "a", lateLimit+1, "m1")
+	r.delivers("q1", "a", unacked.LateLimit+1, "m1")
 	r.frames()
-	r.takesBack("q9", lateLimit+1, lateLimit+1) // not a queue of this channel
+	r.takesBack("q9", unacked.LateLimit+1, unacked.LateLimit+1) // not a queue of this channel
 	r.posts = nil
-	r.takesBack("q1", lateLimit+1, lateLimit+1)
+	r.takesBack("q1", unacked.LateLimit+1, unacked.LateLimit+1)
 	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - 100001 deliveries on channel 1 were not acknowledged in time}")
 	if r.unacked.Late() != 0 {
 		t.Errorf("%d are late in a channel that holds nothing", r.unacked.Late())

@@ -179,9 +179,6 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	}
 }
 
-// lateLimit is how many requeued deliveries a session may leave unsettled.
-const lateLimit = 100_000
-
 // returned handles deliveries that a queue has requeued because they were not settled in time (ADR 10) or on request.
 // Deliveries not written yet are dropped; the queue ignores the settlement of the others.
 func (s *state) returned(m *mail.DeliveriesRequeued) {
@@ -189,10 +186,7 @@ func (s *state) returned(m *mail.DeliveriesRequeued) {
 	if p == nil {
 		return
 	}
-	if !m.Asked { // requests are logged elsewhere
-		s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
-			Msg("deliveries were not settled in time and were requeued")
-	}
+	unacked.LogRequeued(&s.cfg.Log, m, "settled")
 	for _, w := range s.held {
 		if w.deliver != nil && mail.Same(w.deliver.Queue, m.Queue) {
 			w.drop(m, s.sending.of == w)
@@ -207,7 +201,7 @@ func (s *state) returned(m *mail.DeliveriesRequeued) {
 	}
 	s.unacked.Return(&p.Queue, m)
 	s.work.Return(&s.unacked, &p.Queue, m)
-	if late := s.unacked.Late(); late > lateLimit {
+	if late := s.unacked.Late(); late > unacked.LateLimit {
 		s.fail(amqp10.Errorf(amqp10.ResourceLimitExceeded, "%d deliveries were not settled in time", late))
 	}
 }

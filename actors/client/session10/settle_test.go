@@ -146,7 +146,7 @@ func TestSettledElsewhere_Bound(t *testing.T) {
 	queue := s.peers.Of(address.Named("e"))
 	l, _ := s.owners.Get(1)
 	l.consumer.queue = &queue.Queue
-	for range lateLimit + 10 {
+	for range unacked.LateLimit + 10 {
 		s.owners.Append(l)
 		number := s.unacked.Tag(&queue.Queue, s.unacked.Last()+1, false)
 		m := &mail.DeliveriesRequeued{Queue: queue.Queue.Address, Asked: true, Settled: true}

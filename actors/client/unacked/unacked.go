@@ -4,6 +4,8 @@ import (
 	"candlemark/actors/client/qos"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/transport/seqmap"
+
+	"github.com/rs/zerolog"
 )
 
 // Queue is a queue that delivers to the channel.
@@ -205,6 +207,18 @@ func (d *Deliveries) ReturnTaken(u *Unacked, q *Queue, m *mail.DeliveriesRequeue
 	}
 	d.late++
 	u.got, u.late = true, true
+}
+
+// LateLimit is how many late deliveries a client may leave unsettled: they stay recorded, so a client that never settles would use
+// ever more memory.
+const LateLimit = 100_000
+
+// LogRequeued logs deliveries that a queue has requeued because they were not settled in time; what the client has failed to do is
+// named by missing. Deliveries that were requeued on request are logged elsewhere.
+func LogRequeued(log *zerolog.Logger, m *mail.DeliveriesRequeued, missing string) {
+	if !m.Asked {
+		log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).Msgf("deliveries were not %s in time and were requeued", missing)
+	}
 }
 
 // Late returns the number of late deliveries, including removed ones.
