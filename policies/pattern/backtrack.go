@@ -9,7 +9,8 @@ import (
 
 // MaxSteps is the maximum number of steps of one search by backtracking, for all start positions together, as in RabbitMQ
 // (POL-2). A step is one visit of a part of the expression at one position. The library that parses these expressions has
-// an engine of its own, which can be limited in time only: whether a policy applies would depend on the machine's load.
+// an engine of its own, which can be limited in time only: whether a policy applies would depend on the machine's load
+// (ADR 124).
 const MaxSteps = 50_000
 
 // A search is one search in a name.
