@@ -96,19 +96,20 @@ func TestCostlyRulesAreRefusedEverywhere_DEC19(t *testing.T) {
 // TestLargeRulesAreRefusedEverywhere_PRO21: the same for a rule for which there is no memory.
 func TestLargeRulesAreRefusedEverywhere_PRO21(t *testing.T) {
 	refusedEverywhere(t, "the objects of virtual host '/' may take at most 16777216 bytes of memory", func(b *testkit.Bubble, _ func(string) error) {
-		ch := b.Connect().Open()
-		declare := func(name string, size int) error {
+		var channels [3]*testkit.Channel // opened while there is room; the broker closes two of them
+		for i := range channels {
+			channels[i] = b.Connect().Open()
+		}
+		declare := func(ch *testkit.Channel, name string, size int) error {
 			_, err := ch.QueueDeclare(name, true, false, false, false, amqp091.Table{"k": strings.Repeat("x", size)})
 			return err
 		}
-		for i := 0; declare(fmt.Sprint("large", i), 100_000) == nil; i++ {
+		for i := 0; declare(channels[0], fmt.Sprint("large", i), 100_000) == nil; i++ {
 		}
-		ch = b.Connect().Open()
-		for i := 0; declare(fmt.Sprint("small", i), 0) == nil; i++ {
+		for i := 0; declare(channels[1], fmt.Sprint("small", i), 0) == nil; i++ {
 		}
-		ch = b.Connect().Open()
 		for i := range 3 { // room for a channel, but not for a rule
-			if _, err := ch.QueueDelete(fmt.Sprint("small", i), false, false, false); err != nil {
+			if _, err := channels[2].QueueDelete(fmt.Sprint("small", i), false, false, false); err != nil {
 				t.Fatal(err)
 			}
 		}
