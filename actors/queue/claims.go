@@ -21,10 +21,10 @@ import (
 //
 // Deadlines: none. A restart loses nothing: claimed messages that were not acknowledged are ready again.
 
-// look is the number of messages that one answer examines.
+// claimLook is the number of messages that one answer examines.
 const claimLook = 4096
 
-// Claim is an answer in progress.
+// messageClaim is an answer in progress.
 type messageClaim struct {
 	Reply *mail.ClaimReply
 	// Want lists contents to be read from the journal before the answer is sent; then Found is called.
@@ -32,7 +32,7 @@ type messageClaim struct {
 	missing []int // indexes of Want in the answer
 }
 
-// Take takes the messages that m asks for. open returns the channel that will hold the deliveries, and is called only
+// takeClaim takes the messages that m asks for. open returns the channel that will hold the deliveries, and is called only
 // if there are any.
 func takeClaim(m *mail.Claim, set *messages.Messages, of *consumers.Consumers, open func() *consumers.Holder, now clock.Instant) *messageClaim {
 	c := &messageClaim{Reply: &mail.ClaimReply{Reply: m.Done(nil), Newest: m.Newest, Next: m.After}}

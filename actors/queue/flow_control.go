@@ -14,13 +14,13 @@ import (
 // Confirms are not delayed: only the credit to send more is withheld.
 
 const (
-	// MaxDelay is how long credit is withheld, in ms: in each such interval a connection can still use all its credit.
+	// MaxFlowDelay is how long credit is withheld, in ms: in each such interval a connection can still use all its credit.
 	MaxFlowDelay = 50
-	// Flood is the batch size from which a publisher counts as not waiting for confirms.
+	// FlowFlood is the batch size from which a publisher counts as not waiting for confirms.
 	FlowFlood = 32
 )
 
-// Control withholds credit from one queue's publishers. The zero value withholds none.
+// FlowControl withholds credit from one queue's publishers. The zero value withholds none.
 type FlowControl struct {
 	held []heldCredit // in the order in which it is returned
 	owed uint64       // the number of deliveries after which all of it has been returned
@@ -30,7 +30,7 @@ type FlowControl struct {
 	back  []heldCredit // released, not yet returned
 }
 
-// credit is the credit that a connection has used for a batch. It is returned after a number of deliveries, or when it
+// heldCredit is the credit that a connection has used for a batch. It is returned after a number of deliveries, or when it
 // is due.
 type heldCredit struct {
 	chunk *message.Chunk

@@ -27,7 +27,7 @@ package queue
 
 import "math"
 
-// Lease is the lease of one queue. The zero value means none. All times are wall ms; they are rounded up where the
+// idleLease is the lease of one queue. The zero value means none. All times are wall ms; they are rounded up where the
 // lease starts and down where it is checked, so that it never ends early.
 type idleLease struct {
 	// period in ms; 0 if the queue does not expire.
@@ -38,7 +38,7 @@ type idleLease struct {
 	by      leaseUse
 }
 
-// Use is a use that renews a lease.
+// leaseUse is a use that renews a lease.
 type leaseUse uint8
 
 // The uses.

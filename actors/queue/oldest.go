@@ -12,7 +12,7 @@ import (
 //
 // Owns: nothing.
 
-// oldest is a DeleteMessages in progress.
+// oldestPurge is a DeleteMessages in progress.
 type oldestPurge struct {
 	purgeSetup
 	asked   *mail.DeleteMessages
@@ -23,7 +23,7 @@ type oldestPurge struct {
 	reply   *mail.DeleteMessagesReply
 }
 
-// Oldest deletes ready messages from the head of the queue (SBE-8).
+// purgeOldest deletes ready messages from the head of the queue (SBE-8).
 func purgeOldest(p purgeSetup, m *mail.DeleteMessages, now clock.Instant) {
 	x := &oldestPurge{purgeSetup: p, asked: m, before: p.Messages.Dates.Deadline(m.Before), reply: &mail.DeleteMessagesReply{Reply: m.Done(nil)}}
 	if x.reply.Err = x.locked(now); x.reply.Err != nil {

@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/measure/clock"
 )
 
-// Parts are the parts of a queue that a purge uses.
+// purgeSetup are the parts of a queue that a purge uses.
 type purgeSetup struct {
 	Messages *messages.Messages
 	Pending  *deliveries.Pending
@@ -16,7 +16,7 @@ type purgeSetup struct {
 	Limit    int // of messages per turn
 }
 
-// All drops all ready messages (DL-9: not dead-lettered), and all scheduled (DLY-12) and deferred ones (DEFER-4).
+// purgeAll drops all ready messages (DL-9: not dead-lettered), and all scheduled (DLY-12) and deferred ones (DEFER-4).
 // Overdue messages expire first. If no message is unacked, this is one step and one record for any number of messages.
 func purgeAll(p purgeSetup, m *mail.Purge, now clock.Instant) {
 	s, reply := p.Messages, &mail.PurgeReply{Reply: m.Done(nil)}

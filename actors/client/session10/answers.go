@@ -13,7 +13,7 @@ import (
 //
 // Deadlines: none. A restart loses the answers, and the session with them.
 
-// Link is the state of a link on which the client receives the answers of a node. O identifies the link of a request.
+// answerLink is the state of a link on which the client receives the answers of a node. O identifies the link of a request.
 type answerLink[O any] struct {
 	window.Account
 	Node   string // address
@@ -25,7 +25,7 @@ type answerLink[O any] struct {
 	Waiting   []*linkAnswer[O]
 }
 
-// Answer is an unwritten answer.
+// linkAnswer is an unwritten answer.
 type linkAnswer[O any] struct {
 	Message []byte
 	Of      O

@@ -23,7 +23,7 @@ import (
 //
 // Deadlines: none. A restart loses nothing.
 
-// Config configures a session.
+// config configures a session.
 type config struct {
 	Channel        uint16 // number, in both directions
 	Connection     mail.Address

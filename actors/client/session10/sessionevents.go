@@ -11,7 +11,7 @@ import (
 //
 // Owns: nothing. Deadlines: none.
 
-// Publisher publishes the events of a session.
+// eventPublisher publishes the events of a session.
 type eventPublisher struct {
 	Events  *events.Hub    // nil for none
 	By      *events.Origin // the client

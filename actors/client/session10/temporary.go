@@ -13,7 +13,7 @@ import (
 //
 // Owns: nothing. The session records the queue of each link.
 
-// Queues are the temporary queues of a session.
+// temporaryQueues are the temporary queues of a session.
 type temporaryQueues struct {
 	Client    *requests.Client
 	Container string // container-id of the client

@@ -15,10 +15,10 @@ import (
 //
 // Owns: nothing; Node is what a request needs of its session.
 
-// MaxRequest is the limit for requests to $cbs, in bytes.
+// maxTokenRequest is the limit for requests to $cbs, in bytes.
 const maxTokenRequest = 16 << 10
 
-// Node answers the requests to $cbs.
+// tokenNode answers the requests to $cbs.
 type tokenNode struct {
 	Access *access.Access
 	// Check checks a token and returns its user. It may block. Nil if there are no tokens.
@@ -30,7 +30,7 @@ type tokenNode struct {
 	Beside func(work func() (any, error), done func(reply any, err error))
 }
 
-// checked is a valid token, and its user.
+// checkedToken is a valid token, and its user.
 type checkedToken struct {
 	user  auth.User
 	token sas.Token
@@ -70,7 +70,7 @@ func (n *tokenNode) Run(request []byte, done func(replyTo string, answer []byte)
 	return nil
 }
 
-// refusal returns why a token is invalid, in Service Bus's words. A client without the key gets no details.
+// tokenRefusal returns why a token is invalid, in Service Bus's words. A client without the key gets no details.
 func tokenRefusal(t *checkedToken, err error) string {
 	var login *auth.LoginError
 	if t != nil && errors.As(err, &login) && login.Expired {

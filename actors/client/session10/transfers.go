@@ -16,10 +16,10 @@ import (
 //
 // Deadlines: none. A restart loses the rest of a message, and the session with it.
 
-// room is the part of a frame, in bytes, that is not message content: the frame header and the transfer.
+// transferRoom is the part of a frame, in bytes, that is not message content: the frame header and the transfer.
 const transferRoom = 64
 
-// Writer is the destination of transfers.
+// transferWriter is the destination of transfers.
 type transferWriter struct {
 	Outbox   *outbox.Outbox
 	Channel  uint16
@@ -27,7 +27,7 @@ type transferWriter struct {
 	Windows  *window.Session
 }
 
-// Message is a message that is being written.
+// transferMessage is a message that is being written.
 type transferMessage struct {
 	head []byte // its sections up to the body
 	body []byte

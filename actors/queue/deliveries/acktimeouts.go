@@ -28,14 +28,14 @@ type Timeouts struct {
 	shift int64
 }
 
-// timeout is one delivery and its deadline.
+// ackTimeout is one delivery and its deadline.
 type ackTimeout struct {
 	channel *consumers.Holder
 	number  uint64
 	until   int64 // ms, in the wheel's time
 }
 
-// New returns an empty Timeouts for the messages in b.
+// NewTimeouts returns an empty Timeouts for the messages in b.
 func NewTimeouts(b *backlog.Backlog) *Timeouts {
 	l := &Timeouts{messages: b, byMessage: map[backlog.Handle]ackTimeout{}}
 	l.wheel = wheel.New(l)

@@ -24,10 +24,10 @@ import (
 //
 // A restart loses: locks. States are in the journal, as notes.
 
-// defaultLock is the length of a session lock in a queue without consumer timeout, in ms.
+// defaultSessionLock is the length of a session lock in a queue without consumer timeout, in ms.
 const defaultSessionLock = 1_800_000
 
-// Owner is the queue. Attach attaches a consumer, Detach detaches it. HoldLease is called with true for each consumer
+// ReceiverOwner is the queue. Attach attaches a consumer, Detach detaches it. HoldLease is called with true for each consumer
 // that waits for a session, and with false when it stops waiting.
 type ReceiverOwner interface {
 	Owner
@@ -36,7 +36,7 @@ type ReceiverOwner interface {
 	HoldLease(hold bool, now clock.Instant)
 }
 
-// Parts are the parts of a queue that its receivers use.
+// ReceiverParts are the parts of a queue that its receivers use.
 type ReceiverParts struct {
 	Name      string // of the queue
 	Self      mail.Address
@@ -56,7 +56,7 @@ type Receivers struct {
 	pause   int64 // when to read again after a failed read, wall ms, 0 for none
 }
 
-// New returns the empty Receivers of a queue.
+// NewReceivers returns the empty Receivers of a queue.
 func NewReceivers(p ReceiverParts) Receivers { return Receivers{ReceiverParts: p} }
 
 // Consume locks the session that m requests for a consumer, now or later. Then the consumer is attached.

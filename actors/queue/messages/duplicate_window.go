@@ -8,22 +8,22 @@ import (
 // This part keeps the ids of messages that a queue has accepted within its window, to detect duplicates
 // (DUP-1).
 //
-// Owns: hashes of the last MaxIDs ids, and the time at which each expires.
+// Owns: hashes of the last maxIDs ids, and the time at which each expires.
 //
-// Deadlines: the times of the ids; expired ids are removed up to Slack later, in bulk.
+// Deadlines: the times of the ids; expired ids are removed up to duplicateSlack later, in bulk.
 //
 // A restart loses the ids of messages that were not stored; for the others, the journal has notes.
 
-// MaxIDs is the maximum number of ids; beyond it the oldest is removed early.
+// maxIDs is the maximum number of ids; beyond it the oldest is removed early.
 const maxIDs = 100_000
 
-// Slack is how long an expired id may be kept, in ms.
+// duplicateSlack is how long an expired id may be kept, in ms.
 const duplicateSlack = 1000
 
-// ScarceIDs is the number of ids that a queue keeps while memory is scarce (Keep).
+// scarceIDs is the number of ids that a queue keeps while memory is scarce (Keep).
 const scarceIDs = 1000
 
-// each is the approximate size of an id, in bytes, with its entries in a growing map and a growing list.
+// bytesPerID is the approximate size of an id, in bytes, with its entries in a growing map and a growing list.
 const bytesPerID = 160
 
 // duplicateID returns a hash of a message-id and a suffix, 0 if there is no message-id. Collisions are negligible.
@@ -38,7 +38,7 @@ func duplicateID(id []byte, suffix string) uint64 {
 	return max(binary.LittleEndian.Uint64(sum[:])>>1, 1) // stored in the journal as a positive number
 }
 
-// Window holds the ids of a queue. A nil *Window is empty and valid for all methods except Add.
+// DuplicateWindow holds the ids of a queue. A nil *DuplicateWindow is empty and valid for all methods except Add.
 type DuplicateWindow struct {
 	ids   map[uint64]knownID
 	order []idNote // in order of arrival; repeated ids occur twice
@@ -55,7 +55,7 @@ type idNote struct {
 	knownID
 }
 
-// New returns an empty Window.
+// newDuplicateWindow returns an empty Window.
 func newDuplicateWindow() *DuplicateWindow { return &DuplicateWindow{ids: map[uint64]knownID{}} }
 
 // Len returns the number of ids.
@@ -138,5 +138,5 @@ func (w *DuplicateWindow) Advance(now int64, limit int, forget func(seq uint64))
 	return false
 }
 
-// Never is a time at which all ids have expired.
+// never is a time at which all ids have expired.
 const never = 1<<63 - 1

@@ -18,10 +18,10 @@ type Notices struct {
 	rare    *RareNotices // nil if there are none, to keep the queue small
 }
 
-// counts are numbers of messages by the reason of their end.
+// noticeCounts are numbers of messages by the reason of their end.
 type noticeCounts [store.Failed + 1]uint32
 
-// Rare holds rare events to be logged.
+// RareNotices holds rare events to be logged.
 type RareNotices struct {
 	Damaged []uint64 // messages that the journal has lost
 	Unread  error    // why messages cannot be read at present

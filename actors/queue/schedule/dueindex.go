@@ -29,7 +29,7 @@ const (
 	mergeSize = leafSize / 4
 )
 
-// Store holds the caller's entries.
+// dueStore holds the caller's entries.
 type dueStore interface {
 	// Deadline returns when h is due, in wall ms. It must not change while h is in the index.
 	Deadline(h uint32) int64
@@ -37,7 +37,7 @@ type dueStore interface {
 	Seq(h uint32) uint64
 }
 
-// Index holds entries ordered by due time and then number. It belongs to one goroutine. Create it with New.
+// dueIndex holds entries ordered by due time and then number. It belongs to one goroutine. Create it with newDueIndex.
 type dueIndex[S dueStore] struct {
 	store S
 	// leaves are never empty; firsts and sizes are the first due time and the length of each.
@@ -47,13 +47,13 @@ type dueIndex[S dueStore] struct {
 	count  int
 }
 
-// leaf is a run of entries.
+// dueLeaf is a run of entries.
 type dueLeaf struct {
 	dues    []int64
 	handles []uint32
 }
 
-// New returns an empty index of entries in store. It allocates nothing.
+// newDueIndex returns an empty index of entries in store. It allocates nothing.
 func newDueIndex[S dueStore](store S) dueIndex[S] { return dueIndex[S]{store: store} }
 
 // Len returns the number of entries.

@@ -37,7 +37,7 @@ func Names(scan *protocol.Scan) bool {
 	return scan.HasAppID && len(scan.AppID) <= MaxID
 }
 
-// Sessions holds the sessions of a queue. A nil *Set is an empty set and valid for Len, Next, Count and the methods for each
+// Sessions holds the sessions of a queue. A nil *Sessions is an empty set and valid for Len, Next, Count and the methods for each
 // message: Add, Enter, Ready, Gone.
 type Sessions struct {
 	messages *backlog.Backlog
