@@ -19,17 +19,17 @@ func needsSession(s *state) error {
 		"queue '%s' in vhost '%s' requires sessions: only clients of Azure Service Bus can receive from it", s.queue.Name, s.vhost.Name))
 }
 
-// Attach implements receivers.Owner.
+// Attach implements deliveries.ReceiverOwner.
 func (s *state) Attach(c *consumers.Consumer) {
 	s.consumers.Attach(c, false)
 	s.Consumed = true
 	s.lease.Hold()
 }
 
-// Detach implements receivers.Owner.
+// Detach implements deliveries.ReceiverOwner.
 func (s *state) Detach(c *consumers.Consumer, now clock.Instant) { s.detach(c, now) }
 
-// HoldLease implements receivers.Owner: a receiver that waits for a session holds the lease as a consumer does.
+// HoldLease implements deliveries.ReceiverOwner: a receiver that waits for a session holds the lease as a consumer does.
 func (s *state) HoldLease(hold bool, now clock.Instant) {
 	if hold {
 		s.lease.Hold()
