@@ -12,6 +12,7 @@ import (
 
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/store/segment"
 	"candlemark/supervision/queries"
 )
@@ -71,11 +72,8 @@ func socketsUsed(c *queries.Churn) int {
 // NodeName implements management.Host.
 func (n *Node) NodeName() string { return n.cfg.Name }
 
-// Now implements management.Host.
-func (n *Node) Now() int64 { return n.clock.Now().Ceil() }
-
-// Wall implements management.Host.
-func (n *Node) Wall() int64 { return n.clock.Wall() }
+// Clock implements management.Host.
+func (n *Node) Clock() *clock.Clock { return n.clock }
 
 // OldestReadyAge implements management.Monitoring.
 func (n *Node) OldestReadyAge() int64 {
@@ -90,7 +88,7 @@ func (n *Node) WithTimeout(parent context.Context, d time.Duration) (context.Con
 // Machine implements management.Host.
 func (n *Node) Machine(context.Context) (management.Machine, error) {
 	m := n.monitor.Machine()
-	m.Uptime = (int64(n.clock.Now()) - int64(n.started)) / 1e6
+	m.Uptime = (int64(n.clock.Real().Now()) - int64(n.started)) / 1e6
 	m.SocketsUsed, m.SocketsMax = socketsUsed(&n.Churn), n.sockets.Limit()
 	m.Mechanisms, m.DataDirectory = n.cfg.Authenticator.Mechanisms(auth.Peer{}), n.cfg.DataDirectory
 	return m, nil

@@ -159,7 +159,7 @@ func Start(cfg Config) (*Node, error) {
 	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1), answering: make(chan struct{}, 1), crashed: newCrashedQueues()}
 	n.clockWatcher.node = n
 	n.Patience = stream.NewPatience(cfg.SendTimeout, n.clock)
-	n.started = n.clock.Now()
+	n.started = n.clock.Real().Now()
 	if err := n.load(); err != nil {
 		return nil, err
 	}

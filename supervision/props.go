@@ -161,7 +161,7 @@ func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 	var token func(text string) (auth.User, sas.Token, error)
 	if users, ok := n.cfg.Authenticator.(*auth.Users); ok {
 		token = func(text string) (auth.User, sas.Token, error) {
-			return users.AuthenticateToken(text, time.UnixMilli(n.clock.Wall()), s.Peer)
+			return users.AuthenticateToken(text, time.UnixMilli(n.clock.Real().Wall()), s.Peer)
 		}
 	}
 	return n.props(func(close func() []any) actor.Actor {

@@ -15,7 +15,7 @@ func (q *queue) abort(ctx actor.Context) {
 	if !s.phase.becomeAborted() {
 		return
 	}
-	q.stopTimer()
+	q.stopTimers()
 	q.reportCrash(ctx)
 	if q.failedOn != nil {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.Backlog.Len()).Int("consumers", s.consumers.Len()).

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"sync"
+	"time"
 	"unique"
 
 	"candlemark/actors/queue/consumers"
@@ -11,6 +12,7 @@ import (
 
 	"candlemark/actors/queue/sessions"
 	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/metrics"
 	"candlemark/internal/routing/topology"
 	"candlemark/policies"
@@ -61,7 +63,7 @@ func (q *queue) endDormancy(self mail.Address) {
 // mayBeDormant reports whether the queue can become dormant until the next mail.
 func (q *queue) mayBeDormant() bool {
 	s := &q.state
-	return idle(s) && s.consumers.Channelless() && q.reading == 0 && (!q.hadMessages || s.Journal.At >= s.used+quietTime)
+	return idle(s) && s.consumers.Channelless() && q.reading == 0 && (!q.hadMessages || (clock.Instant(s.Journal.At*int64(time.Millisecond))+s.Pager.Apart).Floor() >= s.busy+quietTime)
 }
 
 // rest makes the queue dormant and releases the rest of its state.
@@ -80,23 +82,24 @@ func (q *queue) rest() {
 	q.awake = nil
 }
 
-// restAt returns when memory is released unless the queue is used before, in wall ms; ok is false if no release is
+// restAt returns when memory is released unless the queue is used before, in ms of real time; ok is false if no release is
 // planned.
 func (q *queue) restAt() (ms int64, ok bool) {
 	empty := q.state.Empty()
 	q.hadMessages = q.hadMessages || !empty
-	return q.state.used + quietTime, q.hadMessages && empty && q.state.phase == live
+	return q.state.busy + quietTime, q.hadMessages && empty && q.state.phase == live
 }
 
 // due reports whether the timer has fired for a deadline of the queue. Otherwise the queue may release memory, which
 // does not count as a use.
 func (q *queue) due() bool {
 	now, s := q.now(), &q.state
-	if at, ok := s.deadline(); ok && at <= now.Floor() {
+	real := now + s.Pager.Apart
+	if due, pause := s.deadlines(); due.past(now) || pause.past(real) {
 		return true
 	}
 	s.Journal.At = now.Floor()
-	if at, ok := q.restAt(); ok && at <= s.Journal.At {
+	if at, ok := q.restAt(); ok && at <= real.Floor() {
 		if q.hadMessages = false; idle(s) && q.reading == 0 {
 			s.Shrink()
 			s.deliveries.Timeouts, s.flow, s.out = nil, nil, outcome{}

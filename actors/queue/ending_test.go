@@ -81,7 +81,7 @@ func TestEndingIsSlow_LEASE15(t *testing.T) {
 	}
 	c.at(5900)
 	one[*mail.QueueHeldUp](c)
-	if at, due := c.deadline(); due {
+	if at, due := c.next(); due {
 		t.Errorf("a timer is due at %d", at-start)
 	}
 	c.feed(&mail.DeadLetterReply{Incarnation: 7, IDs: []mail.Range{{First: ids[0], Last: ids[1]}}, Dropped: 1})

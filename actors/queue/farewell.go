@@ -257,7 +257,6 @@ func (f *farewell) deadline(s *state) (int64, bool) {
 	var next earliest
 	if !f.cut {
 		next.of(s.DeadLetters.Next())
-		next.of(s.Pager.Next())
 	}
 	next.of(min(f.since+endPatience, f.began+deletePatience), f.command != nil)
 	next.of(f.began+endPatience, f.command == nil && !f.heldUp)

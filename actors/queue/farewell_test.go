@@ -22,7 +22,7 @@ func TestKept_LEASE4(t *testing.T) {
 	if m := one[*mail.QueueRetiring](c); m.Handled != 0 {
 		t.Fatalf("handled %d", m.Handled)
 	}
-	if at, ok := c.deadline(); ok {
+	if at, ok := c.next(); ok {
 		t.Fatalf("a timer is due at %d while the vhost decides", at-start)
 	}
 	c.feed(timerFired{}, again{})

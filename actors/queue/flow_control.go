@@ -36,11 +36,11 @@ type heldCredit struct {
 	chunk *message.Chunk
 	debt  message.Charge
 	after uint64
-	due   int64 // ms
+	due   int64 // ms of real time
 }
 
 // Hold withholds the credit of a batch that was taken while others were waiting. delivered is the queue's number of
-// deliveries so far, now is in wall ms. A batch of a few messages keeps its credit: its publisher is slowed down by
+// deliveries so far, now is in ms of real time. A batch of a few messages keeps its credit: its publisher is slowed down by
 // waiting for confirms.
 func (c *FlowControl) Hold(e *mail.Enqueue, delivered uint64, now int64) {
 	n := len(e.Messages)
@@ -88,7 +88,7 @@ func (c *FlowControl) ReleaseCredit() {
 	c.back = c.back[:0]
 }
 
-// Next returns when Release has to be called at the latest, in wall ms. It may be called on nil.
+// Next returns when Release has to be called at the latest, in ms of real time. It may be called on nil.
 func (c *FlowControl) Next() (at int64, ok bool) {
 	if c == nil || len(c.held) == 0 {
 		return 0, false

@@ -175,12 +175,19 @@ func (c *core) check() {
 	}
 }
 
+// next returns the earliest deadline or end of a pause: here, broker time is real time.
+func (c *core) next() (int64, bool) {
+	next, pause := c.state.deadlines()
+	next.of(pause.at, pause.ok)
+	return next.at, next.ok
+}
+
 // at moves the time to ms after the start, and fires the timer whenever it is due.
 func (c *core) at(ms int64) {
 	c.t.Helper()
 	target := max(c.now, clock.Instant((start+ms)*int64(time.Millisecond)))
 	for range 1_000_000 {
-		due, ok := c.state.deadline()
+		due, ok := c.next()
 		at := max(c.now, clock.Instant(min(due, start*2)*int64(time.Millisecond)))
 		if !ok || at > target {
 			c.now = max(c.now, target)

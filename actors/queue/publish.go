@@ -140,13 +140,13 @@ func holdCredit(s *state, e *mail.Enqueue, now clock.Instant) {
 	if s.flow == nil {
 		s.flow = &FlowControl{}
 	}
-	s.flow.Hold(e, s.Counts.Deliver+s.Counts.DeliverNoAck, now.Floor())
+	s.flow.Hold(e, s.Counts.Deliver+s.Counts.DeliverNoAck, (now + s.Pager.Apart).Floor())
 }
 
 // releaseCredit returns withheld credit that is due.
 func releaseCredit(s *state, now clock.Instant) {
 	all := s.phase != live || s.Backlog.Ready() == 0 || s.consumers.Len() == 0
-	s.flow.Release(all, s.Counts.Deliver+s.Counts.DeliverNoAck, now.Floor())
+	s.flow.Release(all, s.Counts.Deliver+s.Counts.DeliverNoAck, (now + s.Pager.Apart).Floor())
 }
 
 // noteReply adds a publish number to *reply, and creates the reply for the first one. before is the sequence number of

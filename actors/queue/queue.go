@@ -70,17 +70,26 @@ type queue struct {
 	cfg          *Shared
 	close        func() []any
 	notes        *budget.Holder
-	timer        *clock.Timer
-	armed        int64 // deadline of the timer in wall ms, 0 when it is not armed
-	gen          uint32
+	timer        alarm
+	pause        *alarm        // for pauses in real time, if the broker has a test clock; otherwise timer is for both
 	againPending bool          // an again is in the mailbox
 	named        bool          // the queue's name was written to the journal
 	hadMessages  bool          // the queue has held messages since it awoke
 	slept        time.Duration // how long the machine has slept, as of the last turn
 }
 
-// timerFired: the timer of generation gen fired. Older generations are ignored.
-type timerFired struct{ gen uint32 }
+// alarm is a timer of the queue.
+type alarm struct {
+	timer *clock.Timer
+	armed int64 // its time in ms, 0 when it is not armed
+	gen   uint32
+}
+
+// timerFired: a timer of generation gen fired. Older generations are ignored.
+type timerFired struct {
+	gen   uint32
+	pause bool // it is the timer for pauses
+}
 
 // again continues work that was cut short in an earlier turn.
 type again struct{}
@@ -129,12 +138,16 @@ func (q *queue) receive(ctx actor.Context) {
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 		return
 	case *mail.ClockJumped:
-		q.armed, received = 0, timerFired{}
+		q.timer.armed, received = 0, timerFired{}
 	case timerFired:
-		if m.gen != q.gen {
+		a := &q.timer
+		if m.pause {
+			a = q.pause
+		}
+		if m.gen != a.gen {
 			return
 		}
-		if q.armed = 0; !q.due() {
+		if a.armed = 0; !q.due() {
 			q.arm(ctx)
 			return
 		}
@@ -228,27 +241,48 @@ func (q *queue) post(ctx actor.Context) {
 	s.flow.ReleaseCredit()
 }
 
-// arm sets the timer for the earliest deadline, unless it is set for that time or earlier: a timer that fires early is
-// harmless.
+// arm sets the timers for the earliest deadline and the earliest end of a pause. A test clock needs one for each.
 func (q *queue) arm(ctx actor.Context) {
-	var next earliest
-	next.of(q.state.deadline())
-	next.of(q.restAt())
-	if !next.ok || q.armed != 0 && q.armed <= next.at {
+	due, pause := q.state.deadlines()
+	pause.of(q.restAt())
+	if c := q.cfg.Clock; c.Manual() {
+		if q.pause == nil {
+			q.pause = &alarm{}
+		}
+		q.pause.set(ctx, c.Real(), pause, true)
+	} else {
+		due.of(pause.at, pause.ok)
+	}
+	q.timer.set(ctx, q.cfg.Clock, due, false)
+}
+
+// set sets the timer, unless it is set for that time or earlier: a timer that fires early is harmless. That of a test clock is exact,
+// so that its next call is the next deadline.
+func (a *alarm) set(ctx actor.Context, c *clock.Clock, next earliest, pause bool) {
+	if c.Manual() && a.armed != 0 && a.armed != next.at {
+		a.stop()
+		a.armed = 0
+	}
+	if !next.ok || a.armed != 0 && a.armed <= next.at {
 		return
 	}
-	q.armed = next.at
-	q.gen++
-	gen, self, root := q.gen, ctx.Self(), ctx.ActorSystem().Root
-	if q.timer != nil {
-		q.timer.Stop()
+	a.stop()
+	a.armed = next.at
+	fired, self, root := timerFired{a.gen, pause}, ctx.Self(), ctx.ActorSystem().Root
+	a.timer = c.At(next.at, func() { root.Send(self, fired) })
+}
+
+// stop cancels the timer.
+func (a *alarm) stop() {
+	a.gen++
+	if a.timer != nil {
+		a.timer.Stop()
 	}
-	q.timer = q.cfg.Clock.At(next.at, func() { root.Send(self, timerFired{gen}) })
 }
 
 // end closes the mailbox, answers the mail left in it and stops the actor (PRO-1).
 func (q *queue) end(ctx actor.Context) {
-	q.stopTimer()
+	q.stopTimers()
 	now := q.cfg.Clock.Now()
 	for _, m := range q.close() {
 		q.state.handle(m, now)
@@ -258,9 +292,9 @@ func (q *queue) end(ctx actor.Context) {
 	ctx.Stop(ctx.Self())
 }
 
-func (q *queue) stopTimer() {
-	q.gen++
-	if q.timer != nil {
-		q.timer.Stop()
+func (q *queue) stopTimers() {
+	q.timer.stop()
+	if q.pause != nil {
+		q.pause.stop()
 	}
 }

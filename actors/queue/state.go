@@ -29,6 +29,7 @@ type state struct {
 	consumerLeft bool   // in this turn, or while a command was in progress
 	turnLimit    uint16 // limit of messages in one turn: workLimit; tests set others
 	used         int64  // time of the last turn other than a query, wall ms
+	busy         int64  // real time of that turn, ms
 	lease        idleLease
 	consumers    consumers.Consumers
 	deliveries   deliveries.Deliveries

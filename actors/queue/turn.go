@@ -15,7 +15,7 @@ func (s *state) handle(received any, now clock.Instant) {
 	switch received.(type) {
 	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListUnacked, *mail.ListScheduled, *mail.ListSessions, *mail.PreviewSettings, lookedUp:
 	default:
-		s.used = s.Journal.At
+		s.used, s.busy = s.Journal.At, (now + s.Pager.Apart).Floor()
 	}
 	s.act(received, now)
 	s.pending.Handled()
@@ -95,28 +95,31 @@ func (s *state) distribute(now clock.Instant) (more bool) {
 	return more || s.DeadLetters.Flush(now, s.Dates, int(s.turnLimit)) || dispatching
 }
 
-// deadline returns the queue's earliest deadline, in wall ms; false if there is none. While the vhost decides about
-// the queue there is none.
-func (s *state) deadline() (int64, bool) {
+// deadlines returns the queue's earliest deadline, in ms of the broker's time, and the earliest end of a pause, in ms of real time
+// (CLK-4). While the vhost decides about the queue there is none.
+func (s *state) deadlines() (due, pause earliest) {
 	if s.phase == closing || s.phase == ending {
-		return s.farewell.deadline(s)
+		due.of(s.farewell.deadline(s))
+		if !s.farewell.cut {
+			pause.of(s.Pager.Next())
+		}
+		return due, pause
 	}
 	if s.phase != live || s.pending.Work() != nil {
-		return 0, false
+		return due, pause
 	}
-	var next earliest
-	next.of(s.Expiry.Next())
-	next.of(s.lease.Deadline())
-	next.of(s.deliveries.Timeouts.Next())
-	next.of(s.Deferred.Next())
-	next.of(s.Duplicates.Next())
-	next.of(s.Sessions.Next())
-	next.of(s.receivers.Next())
-	next.of(s.DeadLetters.Next())
-	next.of(s.Scheduled.NextRelease(s.Settings.ReleaseRate))
-	next.of(s.Pager.Next())
-	next.of(s.flow.Next())
-	return next.at, next.ok
+	due.of(s.Expiry.Next())
+	due.of(s.lease.Deadline())
+	due.of(s.deliveries.Timeouts.Next())
+	due.of(s.Deferred.Next())
+	due.of(s.Duplicates.Next())
+	due.of(s.Sessions.Next())
+	due.of(s.receivers.Next())
+	due.of(s.DeadLetters.Next())
+	due.of(s.Scheduled.NextRelease(s.Settings.ReleaseRate))
+	pause.of(s.Pager.Next())
+	pause.of(s.flow.Next())
+	return due, pause
 }
 
 // earliest is the minimum of some deadlines; ok is false if there is none.
@@ -130,6 +133,9 @@ func (e *earliest) of(at int64, ok bool) {
 		e.at, e.ok = at, true
 	}
 }
+
+// past reports whether there is one, and it has come.
+func (e *earliest) past(now clock.Instant) bool { return e.ok && e.at <= now.Floor() }
 
 // endLease ends the queue if its lease is over, unless its settings count the messages that it holds as a use
 // (LEASE-13).

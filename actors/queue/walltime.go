@@ -12,7 +12,7 @@ import (
 // now returns the time of a turn. If the machine was suspended since the last turn, the core is informed first.
 func (q *queue) now() clock.Instant {
 	now, slept := q.cfg.Clock.Read()
-	q.state.Dates = q.cfg.Clock.Dates()
+	q.state.Dates, q.state.Pager.Apart = q.cfg.Clock.Dates(), clock.Instant(q.cfg.Clock.Apart())
 	if slept != q.slept {
 		q.state.machineSlept(slept-q.slept, now)
 		q.slept = slept

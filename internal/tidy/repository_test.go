@@ -34,6 +34,7 @@ var rules = []struct {
 	{"doc comments", checkDocComments},
 	{"leftover notes", checkNotes},
 	{"sleep", checkSleep},
+	{"clocks", checkClocks},
 	{"leak checks", checkLeaks},
 	{"sandboxes", checkSandboxes},
 	{"exits", checkExits},

@@ -17,7 +17,7 @@ const (
 	aheadShare = 20
 )
 
-// lookedAhead is the last answer to Ahead, and its time in ns of the broker's time.
+// lookedAhead is the last answer to Ahead, and its time in ns of real time.
 type lookedAhead struct {
 	list     []management.Ahead
 	at, took int64
@@ -30,7 +30,7 @@ func (qs *Queries) Ahead(ctx context.Context) ([]management.Ahead, error) {
 		return nil, err
 	}
 	defer leave()
-	now := int64(qs.cfg.Asker.Clock.Now())
+	now := int64(qs.cfg.Asker.Clock.Real().Now())
 	if last := &qs.ahead; last.list != nil && now-last.at < max(aheadFresh, aheadShare*last.took) {
 		return last.list, nil
 	}
@@ -38,7 +38,7 @@ func (qs *Queries) Ahead(ctx context.Context) ([]management.Ahead, error) {
 	if err != nil {
 		return nil, err
 	}
-	done := int64(qs.cfg.Asker.Clock.Now())
+	done := int64(qs.cfg.Asker.Clock.Real().Now())
 	qs.ahead = lookedAhead{list, done, done - now}
 	return list, nil
 }

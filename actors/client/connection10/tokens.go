@@ -38,13 +38,13 @@ func (c *connection) putToken(m *mail.PutToken) {
 // tokenDue informs sessions of expired tokens, and waits for the next one.
 func (c *connection) tokenDue() {
 	t := &c.tokens
-	now := c.cfg.Clock.Now().Floor()
+	now := c.cfg.Clock.Real().Now().Floor()
 	if ended := t.table.Ended(now); len(ended) > 0 {
 		c.announceAccess(ended...)
 	}
 	t.stop()
 	if next := t.table.Next(); next != grants.Never {
-		t.timer = c.cfg.Clock.At(min(next, now+tokenPatience), func() { c.Post(&tokenDue{}) })
+		t.timer = c.cfg.Clock.Real().At(min(next, now+tokenPatience), func() { c.Post(&tokenDue{}) })
 	}
 }
 

@@ -14,7 +14,7 @@ type sessionFailed struct{ pid mail.Address }
 // transact handles mail about transactions, and waits for the next one to expire.
 func transact(c *connection, m any) {
 	t := &c.work
-	now := c.cfg.Clock.Now().Floor()
+	now := c.cfg.Clock.Real().Now().Floor()
 	sessions := make([]mail.Address, 0, len(c.Children))
 	for _, l := range c.Children {
 		sessions = append(sessions, l.PID)
@@ -43,7 +43,7 @@ func transact(c *connection, m any) {
 	t.Out = nil
 	stopTransactions(c)
 	if at, ok := t.Next(); ok {
-		c.patient = c.cfg.Clock.At(at, func() { c.Post(&transactionDue{}) })
+		c.patient = c.cfg.Clock.Real().At(at, func() { c.Post(&transactionDue{}) })
 	}
 }
 

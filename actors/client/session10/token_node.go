@@ -83,7 +83,7 @@ func tokenRefusal(t *checkedToken, err error) string {
 func (n *tokenNode) put(scope string, good *checkedToken, answer func(code int32, text string)) {
 	put := &mail.PutToken{Scope: scope, User: good.user.Name, Tags: good.user.Tags}
 	if !good.token.Expires.IsZero() {
-		put.Ends = n.Access.Clock.Deadline(good.token.Expires.UnixMilli())
+		put.Ends = n.Access.Clock.Real().Deadline(good.token.Expires.UnixMilli())
 	}
 	put.Request = n.Ask(func(_ any, err error) {
 		if err != nil {

@@ -60,6 +60,7 @@ func New(cfg Config) actor.Actor { return &move{cfg: cfg, watched: map[string]ma
 // Receive handles one mail.
 func (x *move) Receive(ctx actor.Context) {
 	now, s := x.cfg.Clock.Now(), &x.state
+	s.apart = clock.Instant(x.cfg.Clock.Apart())
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		s.begin(x.cfg.Job, ctx.Self(), now)

@@ -104,8 +104,9 @@ type state struct {
 	newest   uint64
 	more     bool
 	batch    []item
-	next     int // index of the next item to route
-	began    clock.Instant
+	next     int           // index of the next item to route
+	began    clock.Instant // in real time
+	apart    clock.Instant // how far real time is ahead of the time of turns (CLK-4)
 	copies   map[uint64]copied
 	number   uint64  // number of the last copy
 	asking   bool    // Claimed is outstanding
@@ -145,7 +146,7 @@ func (s *state) size() int {
 }
 
 func (s *state) claim(now clock.Instant) {
-	s.began, s.asking, s.waiting = now, true, false
+	s.began, s.asking, s.waiting = now+s.apart, true, false
 	s.out.Send(s.job.From.PID, &mail.Claim{
 		Request: mail.Request{ReplyTo: s.self}, After: s.after, Newest: s.newest, Seqs: s.job.IDs, Limit: s.size(), Look: s.job.DryRun,
 		Queue: s.job.From.Name, VHost: s.job.VHost.Name,
@@ -323,7 +324,7 @@ func (s *state) settledAll(err error, now clock.Instant) {
 func (s *state) pause(n int, now clock.Instant) {
 	s.waiting = true
 	if s.job.Rate > 0 && !s.job.DryRun && n > 0 {
-		left := math.Ceil(float64(n)*1000/s.job.Rate) - float64(now-s.began)/1e6
+		left := math.Ceil(float64(n)*1000/s.job.Rate) - float64(now+s.apart-s.began)/1e6
 		if left > 0 {
 			s.out.wait = int64(math.Ceil(left))
 			return

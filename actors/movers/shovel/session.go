@@ -215,7 +215,7 @@ func (s *session) move(d *amqp.Delivery) error {
 	s.destination.guard.published.Add(1)
 	// If the shovel has declared the queue, the publish is mandatory, to detect that the queue was deleted. To an
 	// exchange it publishes like any client.
-	err := s.destination.ch.PublishWithContext(s.ctx, exchange, key, s.Work.To.Queue != "", false, s.message(d, time.Now()))
+	err := s.destination.ch.PublishWithContext(s.ctx, exchange, key, s.Work.To.Queue != "", false, s.message(d, time.UnixMilli(s.Clock.Date(s.Clock.Now().Floor()))))
 	if err != nil {
 		return s.because(s.destination, "destination", err)
 	}

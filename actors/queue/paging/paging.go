@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/records"
 	"candlemark/actors/queue/schedule"
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/store"
 )
 
@@ -35,10 +36,12 @@ type Pager struct {
 	// Idle and Busy are WindowIdle and WindowBusy; tests set others.
 	Idle, Busy int64
 	// Asked: a trim was requested, and starts at once.
-	Asked     bool
+	Asked bool
+	// Apart is how far real time, in which pauses are measured, is ahead of the time of turns (CLK-4).
+	Apart     clock.Instant
 	trimming  backlog.Trimming
 	readAhead int64 // approximate bytes of messages read ahead of delivery
-	until     int64 // wall ms until which nothing is read, 0 for none
+	until     int64 // real ms until which nothing is read, 0 for none
 	// Contents to be read, and their messages.
 	refs    []store.Ref
 	handles []backlog.Handle

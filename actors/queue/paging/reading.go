@@ -90,7 +90,7 @@ func (p *Pager) Loaded(b *backlog.Backlog, handles []backlog.Handle, contents []
 		case errors.Is(c.Err, store.ErrDamaged) || errors.Is(c.Err, store.ErrUnknown) || ends:
 			damaged(h)
 		default:
-			p.until, p.readAhead = now.Ceil()+ReadPause, 0
+			p.until, p.readAhead = (now+p.Apart).Ceil()+ReadPause, 0
 			err = c.Err
 		}
 	}
@@ -109,7 +109,7 @@ func reload(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 }
 
 // Paused reports whether nothing is read because of a failed read.
-func (p *Pager) Paused(now clock.Instant) bool { return p.until > now.Floor() }
+func (p *Pager) Paused(now clock.Instant) bool { return p.until > (now + p.Apart).Floor() }
 
 // Resume ends the pause after a failed read, if it is over.
 func (p *Pager) Resume(now clock.Instant) {
@@ -121,5 +121,5 @@ func (p *Pager) Resume(now clock.Instant) {
 // End ends the pause at once: the queue cannot wait.
 func (p *Pager) End() { p.until = 0 }
 
-// Next returns when the pause after a failed read ends, in wall ms.
+// Next returns when the pause after a failed read ends, in ms of real time.
 func (p *Pager) Next() (int64, bool) { return p.until, p.until != 0 }

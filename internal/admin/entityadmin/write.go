@@ -16,7 +16,7 @@ import (
 // Create creates an entity, and the rules of a subscription; if none are given, $Default, which selects everything.
 // Errors: ErrExists, ErrNotFound for the topic, ErrInvalid; refusals of AMQP.
 func (m *Manager) Create(ctx context.Context, d entity.Description, rules ...filter.Rule) error {
-	d.Created = m.Broker.Wall()
+	d.Created = m.Broker.Clock().Wall()
 	d.Updated = d.Created
 	topic, err := m.checked(ctx, &d, rules)
 	if err != nil {
@@ -211,7 +211,7 @@ func (m *Manager) Update(ctx context.Context, d entity.Description) error {
 	if err := before.Fixed(&d); err != nil {
 		return invalid(err)
 	}
-	d.Created, d.Updated = before.Created, m.Broker.Wall()
+	d.Created, d.Updated = before.Created, m.Broker.Clock().Wall()
 	if _, err := m.checked(ctx, &d, nil); err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"candlemark/internal/measure/clock"
+
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/events"
@@ -216,4 +218,4 @@ type refusal struct {
 	Reason any    `json:"reason"`
 }
 
-func (*fake) Wall() int64 { return 1 << 45 }
+func (*fake) Clock() *clock.Clock { return clock.NewManual(time.UnixMilli(1 << 45)) }

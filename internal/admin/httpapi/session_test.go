@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"candlemark/internal/measure/clock"
+
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/httpapi/session"
 	"candlemark/internal/measure/events"
@@ -38,7 +40,7 @@ func newSessionFixture(t *testing.T) *sessionFixture {
 
 func (s *sessionFixture) Events() *events.Hub { return s.hub }
 
-func (s *sessionFixture) Now() int64 { return time.Now().UnixMilli() }
+func (s *sessionFixture) Clock() *clock.Clock { return clock.New() }
 
 // ask makes a request as a browser with a cookie does; headers are names and values in turn.
 func (s *sessionFixture) ask(method, path, body string, cookie *http.Cookie, headers ...string) *httptest.ResponseRecorder {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"candlemark/internal/measure/clock"
+
 	"candlemark/internal/admin/config"
 	"candlemark/internal/measure/events"
 	"candlemark/internal/transport/budget"
@@ -15,10 +17,8 @@ type Host interface {
 	Events() *events.Hub
 	// NodeName is "rabbit@host".
 	NodeName() string
-	// Now returns the broker's time in ms, which never goes back and goes on while the machine sleeps: for durations. Wall
-	// returns the present date, in ms of the machine's wall clock, with which dates are compared (TTL-35).
-	Now() int64
-	Wall() int64
+	// Clock returns the broker's clock.
+	Clock() *clock.Clock
 	// WithTimeout is like context.WithTimeout, but counts only the time while the broker runs, not while its process is
 	// paused.
 	WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)

@@ -17,6 +17,7 @@ type Clock struct {
 	told    int64        // the skew after the last Look
 	seen    atomic.Pointer[seen]
 	alarm   *timerQueue // nil: the runtime's timers are used
+	manual  *manual     // nil unless it is a test clock
 }
 
 // New returns a Clock based on the machine's clock.
@@ -49,8 +50,11 @@ func (c *Clock) Now() Instant {
 }
 
 // Read returns the current time and, of the same moment, the total time that the machine has slept, as far as Look has
-// noticed. The current time jumps ahead when a sleep is noticed, and never goes back.
+// noticed. The current time jumps ahead when a sleep is noticed, and never goes back. A test clock ignores sleep (CLK-13).
 func (c *Clock) Read() (now Instant, slept time.Duration) {
+	if m := c.manual; m != nil {
+		return m.now(), 0
+	}
 	s := c.slept.Load()
 	return Instant(c.wall + int64(time.Since(c.base)) + s), time.Duration(s)
 }

@@ -6,6 +6,8 @@
 // Every actor of a broker reads the same Clock, so that two actors never
 // disagree about what is due.
 //
+// A test clock (NewManual, CLK-1) is moved by its owner instead; what must not be moved uses Real (CLK-4).
+//
 // States: only what was read from the machine's clocks: how long the machine has slept, by how much
 // its wall clock was set (Skew), and how long the process was paused.
 //

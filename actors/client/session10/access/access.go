@@ -56,7 +56,7 @@ func (a *Access) RightsAt(address string) (*Rights, error) {
 		return r, nil
 	}
 	if g := a.Tokens.At(address); g != nil {
-		if r.User, r.ByKey = g.User, true; a.Clock.Now().Floor() >= g.Ends {
+		if r.User, r.ByKey = g.User, true; a.Clock.Real().Now().Floor() >= g.Ends {
 			return r, amqp10.Errorf(amqp10.UnauthorizedAccess, "the token for '%s' has expired", address)
 		}
 	}
@@ -181,7 +181,7 @@ type Sender struct {
 func (s *Sender) Check(a *Access, address string, exchange, key []byte) (*topology.Exchange, error) {
 	v := a.Login.VHost
 	if s.may == nil || s.granted != s.may.Permissions.Generation() || s.directory != v.Generation() || s.status != a.Statuses.Generation() || a.Tokens != nil && s.changed != a.Tokens.Generation() ||
-		s.ends != grants.Never && a.Clock.Now().Floor() >= s.ends {
+		s.ends != grants.Never && a.Clock.Real().Now().Floor() >= s.ends {
 		if err := s.look(a, address, exchange, key); err != nil {
 			s.may = nil
 			return nil, err

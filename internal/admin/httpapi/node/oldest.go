@@ -59,7 +59,7 @@ func noOldMessages(r *rest.Request) (any, error) {
 			add(q.VHost, q.Name, int64(q.Ready), q.OldestMessage.Age)
 		}
 	} else {
-		now := r.Broker.Now()
+		now := r.Broker.Clock().Now().Ceil()
 		for _, q := range names {
 			if at := q.Get(queuestats.OldestReady); at != 0 {
 				add(q.VHost, q.Name, q.Get(queuestats.Ready), now-at)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"candlemark/internal/access/auth"
+	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/events"
 	"candlemark/protocol"
 )
@@ -49,13 +50,16 @@ func (r *Request) cookie(token string) {
 	http.SetCookie(r.W, c)
 }
 
+// now returns the time in which sessions of the web pages end: a test clock does not move it (CLK-4).
+func now(b management.Broker) int64 { return b.Clock().Real().Now().Ceil() }
+
 // resume finds the user of the session that the request belongs to.
 func (r *Request) resume() (auth.User, error) {
 	c, err := r.Cookie(r.cookieName())
 	if err != nil {
 		return auth.User{}, auth.ErrRefused
 	}
-	s, found := r.sessions.Use(c.Value, r.Broker.Now())
+	s, found := r.sessions.Use(c.Value, now(r.Broker))
 	if !found {
 		return auth.User{}, auth.ErrRefused
 	}
@@ -78,7 +82,7 @@ func (r *Request) resume() (auth.User, error) {
 // password and tags (ACC-9).
 func (r *Request) IsStill() bool {
 	if r.token != "" {
-		if _, found := r.sessions.Look(r.token, r.Broker.Now()); !found {
+		if _, found := r.sessions.Look(r.token, now(r.Broker)); !found {
 			return false
 		}
 	}
@@ -106,7 +110,7 @@ func (r *Request) BeginSession() (Session, error) {
 	if before != nil {
 		r.sessions.End(before.Value)
 	}
-	token, s := r.sessions.Begin(r.User.Name, login, r.Broker.Now())
+	token, s := r.sessions.Begin(r.User.Name, login, now(r.Broker))
 	r.cookie(token)
 	return Session{r.User, s.Ends()}, nil
 }
@@ -125,7 +129,7 @@ func (r *Request) ShownSession() (s Session, err error) {
 		return s, err
 	}
 	s.User = r.User
-	if kept, found := r.sessions.Look(r.token, r.Broker.Now()); found {
+	if kept, found := r.sessions.Look(r.token, now(r.Broker)); found {
 		s.Ends = kept.Ends()
 	}
 	return s, nil

@@ -86,7 +86,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked := &request{
 		Request: r.WithContext(events.WithOrigin(ctx, by)),
 		Manager: &entityadmin.Manager{Broker: h.broker, VHost: h.vhost, User: &user, Users: h.users, Keys: h.users.By(by), Report: report},
-		premium: h.premium, base: baseOf(r), now: h.broker.Wall(),
+		premium: h.premium, base: baseOf(r), now: h.broker.Clock().Wall(),
 	}
 	response, err := asked.route(path)
 	if err != nil {
@@ -125,7 +125,7 @@ func (h *handler) enter(r *http.Request, path string) (auth.User, error) {
 	} else {
 		peer.Addr = &net.TCPAddr{} // from anywhere
 	}
-	user, token, err := h.users.AuthenticateToken(text, time.UnixMilli(h.broker.Wall()), peer)
+	user, token, err := h.users.AuthenticateToken(text, time.UnixMilli(h.broker.Clock().Real().Wall()), peer)
 	switch {
 	case err != nil:
 		return user, err
@@ -163,7 +163,7 @@ func (h *handler) failed(r *http.Request, err error) answer {
 	case code == protocol.PreconditionFailed:
 		status = http.StatusBadRequest
 	}
-	return answer{status, "application/xml; charset=utf-8", atom.Failure(status, text, time.UnixMilli(h.broker.Wall()))}
+	return answer{status, "application/xml; charset=utf-8", atom.Failure(status, text, time.UnixMilli(h.broker.Clock().Wall()))}
 }
 
 // messagingEntity names the entity of a request in the words by which SDKs recognize errors (SBE-16).

@@ -134,7 +134,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 	f, stats := ratesOf(r.Rates, q)
 	item := queueItem{
 		Arguments: forms.Object(q.Arguments), AutoDelete: q.AutoDelete, Consumers: q.Consumers, Durable: q.Durable,
-		Effective: q.Effective.Definition, Exclusive: q.Exclusive, IdleSince: idleSince(q, r.Broker.Wall()), Memory: q.Memory,
+		Effective: q.Effective.Definition, Exclusive: q.Exclusive, IdleSince: idleSince(q, r.Broker.Clock().Wall()), Memory: q.Memory,
 		Bytes: q.ReadyBytes + q.UnackedBytes, BytesRAM: max(q.ReadyBytes+q.UnackedBytes-q.PagedBytes, 0), BytesReady: q.ReadyBytes, BytesUnacked: q.UnackedBytes,
 		BytesPagedOut: q.PagedBytes, PagedOut: q.Paged, MessagesRAM: max(messages-q.Paged, 0), // scheduled ones are paged, too
 		Stats:    stats,
@@ -214,7 +214,9 @@ func listQueues[F any](r *rest.Request, form func(*rest.Request, *management.Que
 	if err != nil {
 		return nil, err
 	}
-	keys := slices.DeleteFunc(r.Broker.QueueNames(r.VHost), func(q management.QueueSummary) bool { return !r.Sees(q.VHost) || !f.may(&q, r.Broker.Now) })
+	keys := slices.DeleteFunc(r.Broker.QueueNames(r.VHost), func(q management.QueueSummary) bool {
+		return !r.Sees(q.VHost) || !f.may(&q, func() int64 { return r.Broker.Clock().Now().Ceil() })
+	})
 	forms := func(all []management.Queue) []F {
 		return rest.Forms(all, rest.All, func(q *management.Queue) F { return form(r, q) })
 	}
@@ -231,7 +233,7 @@ func listQueues[F any](r *rest.Request, form func(*rest.Request, *management.Que
 	if err != nil {
 		return nil, err
 	}
-	now := r.Broker.Wall()
+	now := r.Broker.Clock().Wall()
 	return rest.Listing[management.Queue, F]{
 		Keys: slices.DeleteFunc(all, func(q management.Queue) bool { return !f.lets(&q, now) }), Name: func(q *management.Queue) string { return q.Name },
 		By: map[string]func(*management.Queue) rest.Key{
