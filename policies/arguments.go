@@ -6,15 +6,14 @@ import (
 	"strconv"
 
 	"candlemark/internal/text/erlang"
-	"candlemark/policies/retry"
 	"candlemark/protocol"
 )
 
 // The arguments that several files name, except names that consist of "x-" and a policy key.
 const (
 	argQueueType    = "x-queue-type"
-	argMaxPriority  = "x-max-priority"
-	argSingleActive = "x-single-active-consumer"
+	argMaxPriority  = "x-" + keyMaxPriority
+	argSingleActive = "x-" + keySingleActive
 	argDLX          = "x-" + keyDeadLetterExchange
 )
 
@@ -28,70 +27,8 @@ const (
 	quorumMaxPriority, quorumNormalPriority = 31, 4
 )
 
-// An argument is known to some queue type. check returns the error in v as an Erlang term, "" if v is valid.
-type argument struct {
-	key   string
-	known kinds
-	check func(v any, args protocol.Table) string
-}
-
-// queueArguments are in the order in which values are checked (TTL-4).
-var queueArguments = []argument{
-	{"x-" + keyExpires, onClassic | onQuorum, checkExpires},
-	{"x-" + keyMessageTTL, onClassic | onQuorum, checkMessageTTL},
-	{argDLX, onClassic | onQuorum, checkString},
-	{"x-" + keyDeadLetterKey, onClassic | onQuorum, checkDeadLetterKey},
-	{"x-" + keyDeadLetterStrategy, onQuorum, checkEnum("invalid_dlx_strategy", strategyMostOnce, strategyLeastOnce)},
-	{"x-" + keyMaxLength, onClassic | onQuorum, checkNotNegative},
-	{"x-" + keyMaxLengthBytes, onQueues, checkNotNegative},
-	{"x-max-in-memory-length", onQuorum, checkNotNegative},
-	{"x-max-in-memory-bytes", onQuorum, checkNotNegative},
-	{argMaxPriority, onClassic, checkMaxPriority},
-	{
-		"x-" + keyOverflow, onClassic | onQuorum,
-		checkEnum("invalid_overflow", overflowDropHead, overflowReject, overflowRejectDLX),
-	},
-	{"x-queue-mode", onClassic, checkNothing},
-	{"x-queue-version", onClassic, checkQueueVersion},
-	{argSingleActive, onClassic | onQuorum, checkBool},
-	{"x-" + keyConsumerTimeout, onClassic | onQuorum, checkNotNegative},
-	{argQueueType, onQueues, checkQueueType},
-	{"x-quorum-initial-group-size", onQuorum, checkPositive},
-	{"x-" + keyDeliveryLimit, onQuorum, checkNothing},
-	{"x-" + keyRetryType, onQuorum, checkEnum("invalid_delayed_retry_type", retry.All, retry.Failed, retry.Returned, retry.Disabled)},
-	{"x-" + keyRetryMin, onQuorum, checkPositive},
-	{"x-" + keyRetryMax, onQuorum, checkPositive},
-	{"x-max-age", onStream, checkNothing},
-	{"x-stream-max-segment-size-bytes", onStream, checkNothing},
-	{"x-stream-filter-size-bytes", onStream, checkNothing},
-	{"x-initial-cluster-size", onStream, checkNothing},
-	{"x-queue-master-locator", onClassic, checkNothing},
-	{"x-queue-leader-locator", onQueues, checkEnum("invalid_queue_locator_arg",
-		locatorClientLocal, "balanced", "random", "least-leaders", "min-masters")},
-
-	{"x-" + keyExpiryOrder, onClassic | onQuorum, checkEnum("invalid_expiry_order", expiryOrderEager, expiryOrderStrict)},
-	{"x-" + keyRetroactiveTTL, onClassic | onQuorum, checkBool},
-	{"x-" + keyExpiresIfEmpty, onClassic | onQuorum, checkBool},
-	{"x-" + keyExpiresToDLX, onClassic | onQuorum, checkBool},
-	{"x-" + keyDeathCount, onClassic | onQuorum, checkBool},
-	{"x-" + keyDeathContinue, onClassic | onQuorum, checkBool},
-	{"x-" + keyDelayed, onClassic | onQuorum, checkBool},
-	{"x-" + keyDeliverAt, onClassic | onQuorum, checkHeaderName},
-	{"x-" + keyOverdue, onClassic | onQuorum, checkOverdue},
-	{"x-" + keyReleaseRate, onClassic | onQuorum, checkPositive},
-	{"x-" + keyStampExpiry, onClassic | onQuorum, checkBool},
-	{"x-" + keyExpiresAt, onClassic | onQuorum, checkHeaderName},
-	{"x-" + keyDeathOfExpired, onClassic | onQuorum, checkBool},
-	{"x-" + keyDeathOfFailed, onClassic | onQuorum, checkBool},
-	{"x-" + keyDeathQueue, onClassic | onQuorum, checkBool},
-	{"x-" + keyForwardTo, onClassic | onQuorum, checkString},
-	{"x-" + keyRenewedBy, onClassic | onQuorum, checkRenewals},
-	{"x-" + keyDuplicates, onClassic | onQuorum, checkMessageTTL},
-	{"x-sessions", onQuorum, checkBool},
-}
-
 // exchangeArguments are the arguments of delayed exchanges besides their type.
-var exchangeArguments = []argument{
+var exchangeArguments = []checked{
 	{"x-" + keyOverdue, onExch, checkEnum("invalid_overdue_messages", OverdueDeliver, OverdueDrop)},
 	{"x-" + keyReleaseRate, onExch, checkPositive},
 }
@@ -115,26 +52,37 @@ func ValidateQueueArguments(name, vhost string, args protocol.Table) *protocol.C
 	return validate(queueArguments, name, vhost, KindOf(args), args)
 }
 
+// queueArguments are the arguments of queue.declare, in the order of the table.
+var queueArguments = func() (list []checked) {
+	for i := range allKeys {
+		if a := &allKeys[i].argument; a.check != nil {
+			list = append(list, checked{"x-" + allKeys[i].name, a.on, a.check})
+		}
+	}
+	return list
+}()
+
+// checked is an argument of a method that some types of queues know. check returns the error in v as an Erlang term, "" if v is
+// valid.
+type checked struct {
+	name  string
+	on    kinds
+	check func(v any, args protocol.Table) string
+}
+
 // validate checks the values of arguments known to this kind of queue, then that there are none known only to other
 // kinds.
-func validate(known []argument, name, vhost string, kind Kind, args protocol.Table) *protocol.ChannelError {
-	for i := range known {
-		a := &known[i]
-		if !a.known.has(kind) {
-			continue
-		}
-		v, ok := args.Get(a.key)
-		if !ok {
-			continue
-		}
-		if term := a.check(v, args); term != "" {
-			return invalidArgument(a.key, name, vhost, term)
+func validate(known []checked, name, vhost string, kind Kind, args protocol.Table) *protocol.ChannelError {
+	for _, a := range known {
+		if v, given := args.Get(a.name); given && a.on.has(kind) {
+			if term := a.check(v, args); term != "" {
+				return invalidArgument(a.name, name, vhost, term)
+			}
 		}
 	}
 	for _, f := range args {
-		if slices.ContainsFunc(known, func(a argument) bool { return a.key == f.Key && !a.known.has(kind) }) {
-			return preconditionFailed("invalid arg '%s' for %s of queue type %s",
-				f.Key, queueText(name, vhost), kind.module())
+		if slices.ContainsFunc(known, func(a checked) bool { return a.name == f.Key && !a.on.has(kind) }) {
+			return preconditionFailed("invalid arg '%s' for %s of queue type %s", f.Key, queueText(name, vhost), kind.module())
 		}
 	}
 	return nil
@@ -149,9 +97,9 @@ func ValidateExchangeArguments(name, vhost string, args protocol.Table) *protoco
 			protocol.TypeName(v), keyAlternateExchange, exchangeText(name, vhost))
 	}
 	for _, a := range exchangeArguments {
-		if v, ok := args.Get(a.key); ok {
+		if v, ok := args.Get(a.name); ok {
 			if term := a.check(v, args); term != "" {
-				return preconditionFailed("invalid arg '%s' for %s: %s", a.key, exchangeText(name, vhost), term)
+				return preconditionFailed("invalid arg '%s' for %s: %s", a.name, exchangeText(name, vhost), term)
 			}
 		}
 	}
@@ -247,8 +195,6 @@ func checkEnum(atom string, values ...string) func(any, protocol.Table) string {
 		return atom
 	}
 }
-
-var checkOverdue = checkEnum("invalid_overdue_messages", OverdueDeliver, OverdueDeadLetter, OverdueDrop)
 
 func checkHeaderName(v any, args protocol.Table) string {
 	if term := checkString(v, args); term != "" || isHeaderName(v) {

@@ -6,7 +6,7 @@ const argPriority = "x-priority"
 
 // consumerArguments are in the order in which values are checked; arguments that no queue type here supports are
 // refused.
-var consumerArguments = []argument{
+var consumerArguments = []checked{
 	{argPriority, onQueues, func(v any, _ protocol.Table) string { return checkRange(v, -1<<63, 1<<63-1, "") }},
 	{"x-" + keyConsumerTimeout, onClassic | onQuorum, checkNotNegative},
 	{"x-stream-offset", onStream, checkNothing},

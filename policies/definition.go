@@ -68,7 +68,10 @@ func (d Definition) ForRabbitMQ() Definition {
 	return slices.DeleteFunc(slices.Clone(d), isOwn)
 }
 
-func isOwn(e Entry) bool { return slices.Contains(own, e.Key) }
+func isOwn(e Entry) bool {
+	k := byName[e.Key]
+	return k != nil && k.own
+}
 
 func (d Definition) sort() {
 	slices.SortFunc(d, func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) })

@@ -52,7 +52,7 @@ func Merge(user, operator *Policy) Definition {
 	merged := make(Definition, 0, len(user.Definition)+len(operator.Definition))
 	for _, e := range strict(user, operator) {
 		if v, both := operator.Definition.Get(e.Key); both {
-			e.Value = keys[e.Key].operator(e.Value, v)
+			e.Value = byName[e.Key].policy.operator(e.Value, v)
 		}
 		merged = append(merged, e)
 	}

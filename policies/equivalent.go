@@ -7,29 +7,10 @@ import (
 	"candlemark/protocol"
 )
 
-// The arguments compared when a queue is declared again, by its type and in this order (DEC-2). Candlemark's own are
-// last. Others may differ.
+// The arguments compared when a queue is declared again, by its type and in this order (DEC-2). Others may differ.
 var (
-	comparedOwn = []string{
-		"x-" + keyExpiryOrder, "x-" + keyRetroactiveTTL, "x-" + keyExpiresIfEmpty, "x-" + keyExpiresToDLX,
-		"x-" + keyDeathCount, "x-" + keyDeathContinue,
-		"x-" + keyDelayed, "x-" + keyDeliverAt, "x-" + keyOverdue, "x-" + keyReleaseRate,
-		"x-" + keyStampExpiry, "x-" + keyExpiresAt, "x-" + keyDeathOfExpired, "x-" + keyDeathOfFailed, "x-" + keyDeathQueue, "x-" + keyForwardTo, "x-" + keyRenewedBy, "x-" + keyDuplicates,
-	}
-
-	comparedClassic = append([]string{
-		"x-expires", "x-message-ttl", "x-dead-letter-exchange", "x-dead-letter-routing-key", "x-max-length",
-		"x-max-length-bytes", "x-max-priority", "x-overflow", "x-queue-mode", "x-queue-version",
-		"x-single-active-consumer", "x-queue-type", "x-queue-master-locator", "x-queue-leader-locator",
-		"x-consumer-timeout",
-	}, comparedOwn...)
-
-	comparedQuorum = append([]string{
-		"x-dead-letter-exchange", "x-dead-letter-routing-key", "x-dead-letter-strategy", "x-expires", "x-max-length",
-		"x-max-length-bytes", "x-max-in-memory-length", "x-max-in-memory-bytes", "x-overflow",
-		"x-single-active-consumer", "x-queue-type", "x-quorum-initial-group-size", "x-delivery-limit",
-		"x-message-ttl", "x-queue-leader-locator", "x-consumer-timeout",
-	}, comparedOwn...)
+	comparedClassic = compared(func(a *argument) uint8 { return a.classic })
+	comparedQuorum  = compared(func(a *argument) uint8 { return a.quorum })
 )
 
 // Equivalent compares a queue.declare with the queue that exists and returns nil when it asks for the same (DEC-1 to
@@ -44,11 +25,11 @@ func Equivalent(name, vhost string, current, received QueueDeclaration) *protoco
 	// Exclusive queues are never durable, even if declared so (DEC-5).
 	c.flags("durable", current.Durable && !current.Exclusive, received.Durable && !received.Exclusive)
 	c.flags("auto_delete", current.AutoDelete, received.AutoDelete)
-	compared := comparedClassic
+	names := comparedClassic
 	if KindOf(current.Arguments) == KindQuorumQueue {
-		compared = comparedQuorum
+		names = comparedQuorum
 	}
-	c.arguments(compared, current.Arguments, received.Arguments)
+	c.arguments(names, current.Arguments, received.Arguments)
 	return c.err
 }
 

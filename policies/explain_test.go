@@ -109,7 +109,7 @@ func TestSettingsAreThoseExplained(t *testing.T) {
 		switch {
 		case values[key] != nil:
 			return values[key][random.IntN(len(values[key]))]
-		case keys[key].valid != nil && keys[key].valid(true):
+		case byName[key].policy.valid != nil && byName[key].policy.valid(true):
 			return random.IntN(2) == 0
 		case key == keyDeliveryLimit:
 			return number() - 1
@@ -119,12 +119,16 @@ func TestSettingsAreThoseExplained(t *testing.T) {
 	for range 5000 {
 		args := table("x-queue-type", []string{"classic", "quorum"}[random.IntN(2)])
 		definitions := [2]Definition{}
-		for key := range queueChoices {
+		for _, k := range allKeys {
+			key := k.name
+			if k.wins == nobody {
+				continue
+			}
 			if random.IntN(3) == 0 {
 				args = append(args, protocol.Field{Key: "x-" + key, Value: draw(key)})
 			}
 			for i := range definitions {
-				if keys[key].valid != nil && random.IntN(3) == 0 && (i == 0 || keys[key].operator != nil) {
+				if k.policy.valid != nil && random.IntN(3) == 0 && (i == 0 || k.policy.operator != nil) {
 					definitions[i] = append(definitions[i], Entry{key, asJSON(draw(key))})
 				}
 			}

@@ -100,7 +100,7 @@ func fromObject(vhost, name string, operator bool, object Definition) (*Policy, 
 	}
 	p.Definition = definition.(Definition)
 	for _, e := range p.Definition {
-		p.covers &^= keys[e.Key].unsupported
+		p.covers &^= byName[e.Key].policy.unsupported
 	}
 	return p, nil
 }

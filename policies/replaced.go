@@ -29,12 +29,12 @@ func Replaced(all []*Policy, by *Policy, kind Kind, name string) (replaced *Poli
 
 // limits reports whether a key limits what clients can store, or for how long.
 func limits(key string) bool {
-	return keys[key].operator != nil || key == keyConsumerTimeout
+	return byName[key].policy.operator != nil || key == keyConsumerTimeout
 }
 
 // looserThan reports whether value, of a user policy, would be lowered by the value of an operator policy.
 func looserThan(key string, value, limit any) bool {
-	merge := keys[key].operator
+	merge := byName[key].policy.operator
 	if merge == nil {
 		merge = lowest
 	}

@@ -69,7 +69,8 @@ func TestOperatorLimitsEntities_SBE15(t *testing.T) {
 	}
 	tight := map[string]string{keyOverflow: `"reject-publish"`, "queue-version": "1", "target-group-size": "5", keyRetryType: `"failed"`, keyRetryMin: "5", keyRetryMax: "7"}
 	var tested []string
-	for key, k := range keys {
+	for i := range allKeys {
+		key, k := allKeys[i].name, allKeys[i].policy
 		if k.operator == nil {
 			continue
 		}

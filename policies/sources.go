@@ -2,7 +2,6 @@ package policies
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -33,7 +32,7 @@ type Setting struct {
 // Settings returns for each key of the arguments or the policies which source SettingsFor, or ExchangeSettingsFor,
 // uses.
 func (o *Object) Settings(e Effective) (list []Setting) {
-	for _, key := range allKeys {
+	for _, key := range explained {
 		s := Setting{Key: key, Argument: o.argument(key)}
 		if e.user != nil {
 			s.Policy, _ = e.user.Definition.Get(key)
@@ -54,45 +53,26 @@ func (o *Object) Settings(e Effective) (list []Setting) {
 	return list
 }
 
-// allKeys are the keys of policies, and of arguments without a policy key, in byte order.
-var allKeys = slices.Sorted(maps.Keys(func() map[string]struct{} {
-	all := map[string]struct{}{"max-priority": {}, "single-active-consumer": {}}
-	for key := range keys {
-		all[key] = struct{}{}
+// explained are the names of the keys that policies can set or that have an effect on queues, in byte order.
+var explained = func() (names []string) {
+	for i := range allKeys {
+		if k := &allKeys[i]; k.policy.valid != nil || k.wins != nobody {
+			names = append(names, k.name)
+		}
 	}
-	return all
-}()))
-
-// choice defines whether an argument or a policy counts.
-type choice uint8
-
-const (
-	nobody choice = iota // the key has no effect
-	lowestWins
-	argumentWins
-	policyWins
-)
-
-// queueChoices are the choices for queues. Other keys have no effect.
-var queueChoices = map[string]choice{
-	keyMessageTTL: lowestWins, keyExpires: lowestWins, keyMaxLength: lowestWins, keyMaxLengthBytes: lowestWins,
-	keyConsumerTimeout: argumentWins, keyReleaseRate: lowestWins, keyDeliveryLimit: lowestWins,
-	keyDeadLetterExchange: argumentWins, keyDeadLetterKey: argumentWins, keyDeadLetterStrategy: argumentWins,
-	keyOverflow: argumentWins, keyExpiryOrder: argumentWins, keyRetroactiveTTL: argumentWins, keyExpiresIfEmpty: argumentWins,
-	keyExpiresToDLX: argumentWins, keyDeathCount: argumentWins, keyDeathContinue: argumentWins, keyDelayed: argumentWins,
-	keyDeliverAt: argumentWins, keyOverdue: argumentWins, keyStampExpiry: argumentWins, keyExpiresAt: argumentWins,
-	keyRetryType: policyWins, keyRetryMin: lowestWins, keyRetryMax: lowestWins, keyDeathOfExpired: argumentWins, keyDeathOfFailed: argumentWins, keyDeathQueue: argumentWins, keyForwardTo: argumentWins, keyRenewedBy: argumentWins, keyDuplicates: lowestWins,
-	"max-priority": argumentWins, "single-active-consumer": argumentWins,
-}
+	slices.Sort(names)
+	return names
+}()
 
 const changesNothing = "it has no effect here"
 
 func (s *Setting) decideQueue(o *Object, e Effective) {
 	merged, _ := e.Definition.Get(s.Key)
-	how, argument := queueChoices[s.Key], s.Argument
+	k := byName[s.Key]
+	how, argument := k.wins, s.Argument
 	quorum := o.Kind == KindQuorumQueue
 	switch {
-	case !quorum && slices.Contains([]string{keyDeliveryLimit, keyDeadLetterStrategy, keyRetryType, keyRetryMin, keyRetryMax}, s.Key):
+	case !quorum && k.argument.on == onQuorum:
 		how = nobody
 	case s.Key == keyConsumerTimeout:
 		argument, merged = unlessZero(argument), unlessZero(merged)

@@ -19,7 +19,7 @@ func checkDefinition(name string, v any, operator bool) string {
 	}
 	var unknown []string
 	for _, e := range d {
-		k, known := keys[e.Key]
+		k, known := policyKeyOf(e.Key)
 		if !known || operator && k.operator == nil {
 			unknown = append(unknown, "{"+erlang.Binary(e.Key)+","+jsonTerm(e.Value)+"}")
 			continue

@@ -11,10 +11,11 @@ import (
 	"candlemark/internal/servicebus/entity"
 	"candlemark/internal/text/erlang"
 	"candlemark/internal/text/redact"
+	"candlemark/policies"
 )
 
 // NoFederation says why the parameters of Upstream and UpstreamSet have no effect.
-const NoFederation = "federation is not supported here"
+const NoFederation = policies.NoFederation
 
 // The components. The parameters of federation are kept without effect (NoFederation).
 const (

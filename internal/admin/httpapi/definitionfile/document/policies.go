@@ -18,33 +18,6 @@ import (
 // gone matches settings of policies of older versions of RabbitMQ, which are left out.
 var gone = regexp.MustCompile(`^(ha-.*|queue-master-locator)$`)
 
-// idle are settings of policies kept without effect, and the reasons.
-var idle = map[string]string{
-	"queue-mode":           "every queue pages its messages to the disk by itself",
-	"queue-version":        "there is only one version of classic queues",
-	"max-in-memory-length": "every queue pages its messages to the disk by itself",
-	"max-in-memory-bytes":  "every queue pages its messages to the disk by itself",
-	"queue-leader-locator": oneNode,
-	"target-group-size":    oneNode,
-	"initial-cluster-size": oneNode,
-
-	"max-age":                       noStreams,
-	"stream-max-segment-size-bytes": noStreams,
-	"stream-filter-size-bytes":      noStreams,
-
-	"federation-upstream":     noFederation,
-	"federation-upstream-set": noFederation,
-}
-
-const (
-	oneNode      = "there is one node"
-	noStreams    = "there are no streams"
-	noFederation = parameters.NoFederation
-)
-
-// destructive are settings of policies that can remove messages or queues.
-var destructive = []string{"expires", "message-ttl", "max-length", "max-length-bytes", "delivery-limit"}
-
 func (j *judge) policy(b *rest.Body, i *Item) {
 	i.VHost, i.Name = j.in(b), b.Text("name")
 	if i.Name == "" {
@@ -102,7 +75,7 @@ func judgeComponent(p parameters.Parameter, i *Item) {
 	}
 	i.Value = p
 	if p.Component != parameters.Shovel {
-		i.Note(Approximated, "it is kept without effect: "+noFederation)
+		i.Note(Approximated, "it is kept without effect: "+parameters.NoFederation)
 	} else if _, err := parameters.ParseShovel(p.VHost, p.Name, p.Value); err != nil {
 		i.Note(Approximated, "it is kept without effect: "+err.Error())
 	} else {
@@ -119,7 +92,7 @@ func judgePolicy(fields map[string]json.RawMessage, operator bool, i *Item) {
 			if gone.MatchString(key) {
 				delete(definition, key)
 				dropped = true
-				i.Note(Approximated, key+" is left out: "+oneNode)
+				i.Note(Approximated, key+" is left out: "+policies.OneNode)
 			}
 		}
 		if dropped && len(definition) == 0 {
@@ -138,18 +111,18 @@ func judgePolicy(fields map[string]json.RawMessage, operator bool, i *Item) {
 	}
 	i.Value = p
 	for _, entry := range p.Definition {
-		if why := idle[entry.Key]; why != "" {
+		if why := policies.Idle(entry.Key); why != "" {
 			i.Note(Approximated, entry.Key+" has no effect: "+why)
 		}
 	}
 	if p.ApplyTo == "streams" {
-		i.Note(Approximated, "it applies to nothing: "+noStreams)
+		i.Note(Approximated, "it applies to nothing: "+policies.NoStreams)
 	}
 	if p.ApplyTo == "exchanges" || anchored(p.Pattern) {
 		return
 	}
 	for _, entry := range p.Definition {
-		if slices.Contains(destructive, entry.Key) {
+		if policies.Destructive(entry.Key) {
 			i.Note(Risky, "its pattern is not anchored with ^, and "+entry.Key+" can remove the messages of all queues that it matches")
 		}
 	}

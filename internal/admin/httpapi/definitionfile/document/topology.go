@@ -13,17 +13,13 @@ import (
 	"candlemark/protocol"
 )
 
-// idleArguments are arguments of queues kept without effect, and the reasons.
-var idleArguments = map[string]string{
-	"x-queue-mode":                "every queue pages its messages to the disk by itself",
-	"x-queue-version":             "there is only one version of classic queues",
-	"x-max-in-memory-length":      "every queue pages its messages to the disk by itself",
-	"x-max-in-memory-bytes":       "every queue pages its messages to the disk by itself",
-	"x-queue-master-locator":      oneNode,
-	"x-queue-leader-locator":      oneNode,
-	"x-quorum-initial-group-size": oneNode,
-	"x-ha-policy":                 oneNode,
-	"x-ha-policy-params":          oneNode,
+// idleArgument returns the reason why an argument of queues has no effect, "" if it has one.
+func idleArgument(name string) string {
+	if name == "x-ha-policy" || name == "x-ha-policy-params" {
+		return policies.OneNode
+	}
+	key, _ := strings.CutPrefix(name, "x-")
+	return policies.Idle(key)
 }
 
 const (
@@ -133,7 +129,7 @@ func (j *judge) queue(b *rest.Body, i *Item) {
 	case exclusive:
 		why = "it is exclusive to a connection"
 	case kind == "stream":
-		why = noStreams
+		why = policies.NoStreams
 	case of != "":
 		i.Note(Ignored, fmt.Sprintf("the broker creates it for the dead letters of '%s'", of))
 		return // its bindings can be imported
@@ -173,7 +169,7 @@ func (j *judge) newQueue(q *protocol.QueueDeclare, at Name, i *Item) {
 	j.Queues[at] = given
 	i.Value = q
 	for _, argument := range q.Arguments {
-		if why := idleArguments[argument.Key]; why != "" {
+		if why := idleArgument(argument.Key); why != "" {
 			i.Note(Approximated, argument.Key+" has no effect: "+why)
 		}
 	}

@@ -1,8 +1,9 @@
 // Policies and the consequences of their changes, as text. Independent of the page.
 
 import { duration, moment, number, plural } from './format.js';
+import { keys } from './keys.js';
 
-const times = ['message-ttl', 'expires', 'consumer-timeout', 'duplicate-detection-window', 'delayed-retry-min', 'delayed-retry-max'];
+const times = keys.filter(([, values]) => values === 'ms').map(([name]) => name);
 
 /** parsed parses JSON typed by the user. */
 export function parsed(text, what = 'definition') {

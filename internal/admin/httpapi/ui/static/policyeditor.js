@@ -3,12 +3,10 @@
 import { path, request } from './api.js';
 import { dialog, el, text } from './dom.js';
 import { plural } from './format.js';
+import { keys } from './keys.js';
 import { button, vhostsOf } from './list.js';
 import { change, definitionOf, parsed, rowsOf, previewSentences } from './policy.js';
 
-const keys = ['alternate-exchange', 'consumer-timeout', 'dead-letter-continue', 'dead-letter-count', 'dead-letter-exchange', 'dead-letter-expired', 'dead-letter-failed-rules', 'dead-letter-queue', 'dead-letter-routing-key',
-  'dead-letter-strategy', 'delayed-messages', 'deliver-at-header', 'delivery-limit', 'duplicate-detection-window', 'expires', 'expires-at-header', 'expires-dead-letters-backlog', 'expires-if-empty', 'expires-renewed-by', 'expiry-order',
-  'forward-to', 'max-length', 'max-length-bytes', 'message-ttl', 'message-ttl-retroactive', 'overdue-messages', 'overflow', 'release-rate', 'stamp-expiry'];
 const applyTo = ['all', 'queues', 'classic_queues', 'quorum_queues', 'streams', 'exchanges'];
 
 const address = (p, preview) => (preview ? path(p.operator ? 'api/x/operator-policies' : 'api/x/policies', p.vhost, p.name, 'preview') : path(p.operator ? 'api/operator-policies' : 'api/policies', p.vhost, p.name));
@@ -39,7 +37,7 @@ class Definition {
     this.error = el('p', { class: 'error', role: 'alert' });
     const add = button('Add a key', () => this.add('', '').focus());
     this.more = add;
-    this.element = el('fieldset', { class: 'framed' }, el('legend', null, 'Definition'), el('datalist', { id: 'policy-keys' }, keys.map((k) => el('option', { value: k }))), this.list, this.json, this.error,
+    this.element = el('fieldset', { class: 'framed' }, el('legend', null, 'Definition'), el('datalist', { id: 'policy-keys' }, keys.map(([name, values, meaning]) => el('option', { value: name, label: `${meaning} (${values})` }))), this.list, this.json, this.error,
       el('div', { class: 'tools' }, add, el('label', { class: 'check' }, this.raw, 'as JSON')));
     this.fill(definition);
   }
