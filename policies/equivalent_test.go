@@ -85,6 +85,10 @@ func TestEquivalent(t *testing.T) {
 			differs("'x-delayed-messages' for queue 'q' in vhost '/': received none but current is the value 'true' of type 'bool'"),
 		},
 		{
+			"DEC-2 own", args("x-queue-type", "quorum", "x-sessions", true), args("x-queue-type", "quorum"),
+			differs("'x-sessions' for queue 'q' in vhost '/': received none but current is the value 'true' of type 'bool'"),
+		},
+		{
 			"DEC-4 quorum", args("x-queue-type", "quorum", "x-delivery-limit", int32(1)), args("x-queue-type", "quorum", "x-delivery-limit", int32(2)),
 			differs("'x-delivery-limit' for queue 'q' in vhost '/': received '2' but current is '1'"),
 		},
