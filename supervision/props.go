@@ -95,7 +95,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 				return n.props(func(close func() []any) actor.Actor {
 					return exchange.New(exchange.Config{
 						Exchange: s.Exchange, VHost: s.VHost, Settings: s.Settings, Events: n.events, Close: close,
-						Clock: n.clock, Room: n.monitor.Histories(), Valve: n.monitor.Valve(), Copies: n.monitor.Copies(), Objects: n.monitor.Objects().Definitions("", v.Name),
+						Clock: n.clock, Room: n.monitor.Histories(), Valve: n.monitor.Valve(), Copies: n.monitor.Copies(), Objects: n.monitor.Objects(),
 					})
 				})
 			},

@@ -24,7 +24,7 @@ func (h *fixture) crowd(n int, patterns ...string) []*probe {
 	}
 	h.exchange(x, "", "#", all...)
 	routes := x.Routes()
-	to := routes.Target(topology.Binding{Destination: "c0", RoutingKey: "#"})
+	_, to := routes.Find(topology.Binding{Destination: "c0", RoutingKey: "#"})
 	for _, key := range patterns {
 		routes, _ = routes.With(topology.Binding{Destination: "other", RoutingKey: key}, to)
 	}

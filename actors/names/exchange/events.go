@@ -28,12 +28,13 @@ func (x *exchange) event(name string, by *events.Origin, b topology.Binding) *ev
 	}}
 }
 
-// publishDeleted publishes events for bindings deleted with one of their ends.
-func (x *exchange) publishDeleted(all func(func(topology.Binding) bool)) {
-	if !x.cfg.Events.Wanted() {
-		return
-	}
+// uncount ends the count of bindings that are deleted with one of their ends, and publishes their events.
+func (x *exchange) uncount(all func(func(topology.Binding) bool)) {
+	wanted := x.cfg.Events.Wanted()
 	for b := range all {
+		if x.count(-1, b); !wanted {
+			continue
+		}
 		x.cfg.Events.Publish(events.Unrecorded, func() *events.Event { return x.event("binding.deleted", nil, b) })
 	}
 }

@@ -29,8 +29,8 @@ type Config struct {
 	Room   *budget.Room
 	Valve  *budget.Valve
 	Copies *budget.Copies
-	// Objects is charged with bindings; nil for no limit.
-	Objects *budget.Holder
+	// Objects counts bindings for who made them; nil for no limit.
+	Objects *budget.Objects
 	// Close closes the actor's mailbox and returns the mail left in it.
 	Close func() []any
 }
@@ -95,6 +95,7 @@ func (x *exchange) bind(ctx actor.Context, m *mail.AddBinding) {
 		return
 	}
 	if x.publish(routes) {
+		x.count(1, m.Binding)
 		x.publishEvent("binding.created", m.By, m.Binding, m.Target)
 	}
 	reply(ctx, m.Request, &mail.TopologyReply{Reply: m.Done(nil)})
@@ -102,10 +103,11 @@ func (x *exchange) bind(ctx actor.Context, m *mail.AddBinding) {
 
 func (x *exchange) removeBinding(ctx actor.Context, m *mail.RemoveBinding) {
 	x.keeper.withdraw(ctx, m.Binding.Same, nil)
-	to := x.routes.Target(m.Binding)
+	was, to := x.routes.Find(m.Binding)
 	routes, _ := x.routes.Without(m.Binding)
 	lost := x.publish(routes)
 	if lost {
+		x.count(-1, was)
 		x.publishEvent("binding.deleted", m.By, m.Binding, to)
 	}
 	if lost && x.unused() {
@@ -119,7 +121,7 @@ func (x *exchange) forgetDestination(ctx actor.Context, m *mail.ForgetDestinatio
 	x.keeper.withdraw(ctx, func(b topology.Binding) bool {
 		return b.Destination == m.Name && b.ToExchange == m.ToExchange
 	}, mail.NoDestination(m, x.cfg.VHost.Name))
-	x.publishDeleted(x.routes.BindingsTo(m.Name, m.ToExchange))
+	x.uncount(x.routes.BindingsTo(m.Name, m.ToExchange))
 	lost := x.publish(x.routes.WithoutDestination(m.Name, m.ToExchange))
 	reply(ctx, m.Request, &mail.ForgetDestinationReply{Reply: m.Done(nil), Unused: lost && x.unused()})
 }
@@ -152,7 +154,7 @@ func (x *exchange) end(ctx actor.Context, cause mail.Cause) {
 		return
 	}
 	x.ended = true
-	x.publishDeleted(x.routes.Bindings())
+	x.uncount(x.routes.Bindings())
 	empty, _ := topology.NewRoutes(x.cfg.Exchange.RoutingType(), x.cfg.Exchange.Arguments)
 	x.keeper.end(ctx, cause)
 	x.keeper = nil
@@ -168,15 +170,16 @@ func (x *exchange) publish(routes *topology.BindingTable) bool {
 	if x.keeper != nil {
 		routes = routes.WithHistory(x.cfg.Exchange)
 	}
-	x.cfg.Objects.Hold(memory(routes) - memory(x.routes))
 	x.routes = routes
 	x.cfg.Exchange.Publish(routes)
 	x.cfg.VHost.Bump()
 	return true
 }
 
-// memory returns the number of bytes that the objects are charged with for the bindings of a table.
-func memory(r *topology.BindingTable) int64 { return int64(r.Len())*budget.PriceBinding + r.Texts() }
+// count counts a binding for the user who made it, once or -1 times.
+func (x *exchange) count(times int64, b topology.Binding) {
+	x.cfg.Objects.Definitions(b.User, x.cfg.VHost.Name).Hold(times * (budget.PriceBinding + b.Memory()))
+}
 
 func configured(r *topology.BindingTable, s policies.ExchangeSettings) *topology.BindingTable {
 	alternate, ttl := "", int64(-1)

@@ -26,7 +26,7 @@ func (e ends) park(command any) bool { return e.source.park(command) || e.to.par
 // bind makes the source exchange add a binding, and answers when it has.
 func (bs *bindings) bind(m *mail.Bind) {
 	b := *m
-	b.Source, b.Binding.Destination = plain(b.Source), plain(b.Binding.Destination)
+	b.Source, b.Binding.Destination, b.Binding.User = plain(b.Source), plain(b.Binding.Destination), userOf(b.By)
 	err := bs.readable(b.Source, b.Topic)
 	var e ends
 	if err == nil {

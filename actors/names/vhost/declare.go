@@ -1,6 +1,8 @@
 package vhost
 
 import (
+	"cmp"
+
 	"candlemark/actors/names/vhost/refusal"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/metrics"
@@ -105,12 +107,11 @@ func (qs *queues) make(d *mail.DeclareQueue) {
 	q := &queue{kind: kind, queue: &topology.Queue{
 		Name: d.Name, Incarnation: qs.incarnate(), Type: typeName(kind), Arguments: qs.alike(d.Arguments),
 		Durable: d.Durable && !d.Exclusive, AutoDelete: d.AutoDelete, Exclusive: d.Exclusive,
-		Stats: qs.cfg.VHost.NewQueueStats(d.Name), Sent: new(metrics.Sent),
+		Stats: qs.cfg.VHost.NewQueueStats(d.Name), Sent: new(metrics.Sent), User: cmp.Or(userOf(d.By), d.For),
 	}}
 	if d.Exclusive {
 		q.queue.Owner = d.Connection
 	}
-	q.paid.holder = qs.holder(d.By)
 	qs.settings(q)
 	qs.ensureDLQ(q, func() {}) // the DLQ is stored, and so exists, before the queue
 	if !q.queue.Durable {
@@ -121,7 +122,7 @@ func (qs *queues) make(d *mail.DeclareQueue) {
 	}
 	q.phase = coming
 	qs.byName[d.Name] = q
-	q.paid.pay(queueMemory(d.Name, d.Arguments)) // now: others may be declared before it is stored
+	q.paid.begin(qs.holder(q.queue.User), queueMemory(d.Name, d.Arguments)) // now: others may be declared before it is stored
 	qs.store(definitions.Change{Put: []any{queueStored(qs.vhost, q.queue)}}, d, func(err error) { qs.made(q, d, err) })
 }
 
@@ -173,14 +174,11 @@ func (qs *queues) start(q *queue, messages []store.Recovered, recovering bool) {
 	id := q.renew()
 	effective, settings := qs.settings(q)
 	qs.matched(&q.name, q.queue.Name, effective)
-	if q.paid.holder == nil {
-		q.paid.holder = qs.holder(nil)
-	}
+	q.paid.begin(qs.holder(q.queue.User), queueMemory(q.queue.Name, q.queue.Arguments))
 	qs.spawn(propsOf(qs.cfg.NewQueue, QueueSpec{
 		Queue: q.queue, VHost: qs.cfg.VHost, Effective: effective, Settings: settings,
 		Messages: messages, Recovering: recovering, Revived: q.life.number > 1, Newest: q.life.newest, Notes: q.paid.renew(),
 	}), id, q, &q.queue.PID)
-	q.paid.pay(queueMemory(q.queue.Name, q.queue.Arguments))
 	qs.byName[q.queue.Name] = q
 	qs.owners.add(q, &qs.out)
 	qs.show(q)

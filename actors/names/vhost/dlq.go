@@ -77,7 +77,7 @@ func (qs *queues) ensureDLQ(q *queue, done func()) {
 		done()
 	})
 	qs.declare(&mail.DeclareQueue{
-		Request: r, Name: name, VHost: qs.vhost, Durable: q.queue.Durable, NoWait: true,
+		Request: r, Name: name, VHost: qs.vhost, Durable: q.queue.Durable, NoWait: true, For: q.queue.User,
 		Arguments: policies.DeadLetterQueueArguments(q.queue.Name),
 	})
 }

@@ -24,21 +24,21 @@ func (s *stored) Answer(f mail.Cause) (mail.Address, any) {
 func exchangeStored(vhost string, x *topology.Exchange) definitions.Exchange {
 	return definitions.Exchange{
 		VHost: vhost, Name: x.Name, Type: x.Type,
-		AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments,
+		AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments, User: x.User,
 	}
 }
 
 func queueStored(vhost string, q *topology.Queue) definitions.Queue {
 	return definitions.Queue{
 		VHost: vhost, Name: q.Name, Type: q.Type, Incarnation: q.Incarnation,
-		AutoDelete: q.AutoDelete, Arguments: q.Arguments, Ending: q.Ending,
+		AutoDelete: q.AutoDelete, Arguments: q.Arguments, Ending: q.Ending, User: q.User,
 	}
 }
 
 func bindingStored(vhost, source string, b *topology.Binding) definitions.Binding {
 	return definitions.Binding{
 		VHost: vhost, Source: source, Destination: b.Destination, ToExchange: b.ToExchange,
-		RoutingKey: b.RoutingKey, Arguments: b.Arguments,
+		RoutingKey: b.RoutingKey, Arguments: b.Arguments, User: b.User,
 	}
 }
 

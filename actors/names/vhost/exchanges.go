@@ -31,7 +31,7 @@ type exchanges struct {
 func (xs *exchanges) makeBuiltIn() {
 	xs.publish(xs.directory.WithExchange(&topology.Exchange{Type: "direct", Durable: true}))
 	for _, d := range slices.Concat(builtIn, xs.cfg.Further, xs.cfg.SystemExchanges) {
-		xs.start(newExchange(&d, xs.cfg.VHost))
+		xs.start(newExchange(&d, xs.cfg.VHost, ""))
 	}
 }
 
@@ -74,8 +74,7 @@ func (xs *exchanges) refuse(d *mail.DeclareExchange) error {
 
 // make creates an exchange and answers; a durable exchange is stored first.
 func (xs *exchanges) make(d *mail.DeclareExchange) {
-	x := newExchange(d, xs.cfg.VHost)
-	x.paid.holder = xs.holder(d.By)
+	x := newExchange(d, xs.cfg.VHost, userOf(d.By))
 	xs.queues.newHolder(x)
 	if !d.Durable {
 		xs.start(x)
@@ -85,7 +84,7 @@ func (xs *exchanges) make(d *mail.DeclareExchange) {
 	}
 	x.phase = coming
 	xs.byName[d.Name] = x
-	x.paid.pay(exchangeMemory(d.Name, d.Arguments)) // now: others may be declared before it is stored
+	x.paid.begin(xs.holder(x.exchange.User), exchangeMemory(d.Name, d.Arguments)) // now: others may be declared before it is stored
 	xs.store(definitions.Change{Put: xs.definitions(x)}, d, func(err error) { xs.made(x, d, err) })
 }
 
@@ -112,9 +111,9 @@ func (xs *exchanges) made(x *exchange, d *mail.DeclareExchange, err error) {
 	xs.out.done(d.Request, nil)
 }
 
-func newExchange(d *mail.DeclareExchange, v *topology.VHost) *exchange {
+func newExchange(d *mail.DeclareExchange, v *topology.VHost, user string) *exchange {
 	return &exchange{exchange: &topology.Exchange{
-		Name: d.Name, Type: d.Type, Durable: d.Durable, AutoDelete: d.AutoDelete, Internal: d.Internal, Arguments: d.Arguments, VHost: v,
+		Name: d.Name, Type: d.Type, Durable: d.Durable, AutoDelete: d.AutoDelete, Internal: d.Internal, Arguments: d.Arguments, VHost: v, User: user,
 	}}
 }
 
@@ -127,10 +126,7 @@ func (xs *exchanges) start(x *exchange) {
 		Exchange: x.exchange, VHost: xs.cfg.VHost, Settings: policies.ExchangeSettingsFor(x.exchange.Arguments, effective),
 	})
 	xs.spawn(props, childName("exchange", of, xs.incarnate()), x, &x.exchange.PID)
-	if x.paid.holder == nil {
-		x.paid.holder = xs.holder(nil)
-	}
-	x.paid.pay(exchangeMemory(of, x.exchange.Arguments))
+	x.paid.begin(xs.holder(x.exchange.User), exchangeMemory(of, x.exchange.Arguments))
 	xs.byName[of] = x
 	if x.holder != nil {
 		xs.queues.start(x.holder, nil, false)

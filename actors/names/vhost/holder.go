@@ -11,7 +11,7 @@ import (
 func (qs *queues) newHolder(x *exchange) {
 	if x.exchange.HasHolder() {
 		holdFor(x, &queue{queue: &topology.Queue{
-			Name: topology.HolderName(x.exchange.Name), Incarnation: qs.incarnate(), Type: topology.HolderType, Durable: x.exchange.Durable,
+			Name: topology.HolderName(x.exchange.Name), Incarnation: qs.incarnate(), Type: topology.HolderType, Durable: x.exchange.Durable, User: x.exchange.User,
 			Stats: qs.cfg.VHost.NewQueueStats(topology.HolderName(x.exchange.Name)),
 		}})
 	}

@@ -16,6 +16,12 @@ type charge struct {
 	notes  *budget.Holder // of a queue that has an actor
 }
 
+// begin counts that many bytes for a holder from now on.
+func (c *charge) begin(h *budget.Holder, bytes int64) {
+	c.holder = h
+	c.pay(bytes)
+}
+
 func (c *charge) pay(bytes int64) {
 	c.holder.Hold(bytes - c.bytes)
 	c.bytes = bytes
@@ -31,12 +37,8 @@ func (c *charge) renew() *budget.Holder {
 	return c.notes
 }
 
-// holder returns what pays for the definitions of a user; nil is the broker itself.
-func (s *shared) holder(by *events.Origin) *budget.Holder {
-	user := ""
-	if by != nil {
-		user = by.User
-	}
+// holder returns what pays for the definitions of a user; "" is the broker itself.
+func (s *shared) holder(user string) *budget.Holder {
 	h := s.holders[user]
 	if h == nil {
 		h = s.cfg.Objects.Definitions(user, s.vhost)
@@ -45,9 +47,17 @@ func (s *shared) holder(by *events.Origin) *budget.Holder {
 	return h
 }
 
+// userOf returns the user who gives a command, "" for the broker.
+func userOf(by *events.Origin) string {
+	if by == nil {
+		return ""
+	}
+	return by.User
+}
+
 // room returns why the user has no room for a definition (PRO-21); what says which.
 func (s *shared) room(by *events.Origin, bytes int64, what string, args ...any) error {
-	if err := s.holder(by).Room(bytes); err != nil {
+	if err := s.holder(userOf(by)).Room(bytes); err != nil {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot %s: %v", fmt.Sprintf(what, args...), err)
 	}
 	return nil
@@ -63,7 +73,7 @@ func exchangeMemory(name string, args protocol.Table) int64 {
 
 // underWay counts a binding until its exchange counts it: then the returned function is called.
 func (s *shared) underWay(b *topology.Binding) (counted func()) {
-	h, bytes := s.holder(nil), bindingMemory(*b)
+	h, bytes := s.holder(b.User), bindingMemory(*b)
 	h.Hold(bytes)
 	return func() { h.Hold(-bytes) }
 }

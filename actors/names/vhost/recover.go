@@ -79,7 +79,7 @@ func (r *recovery) recoverExchange(x *definitions.Exchange) {
 		r.cfg.Log.Error().Str("exchange", x.Name).Str("type", x.Type).Msg("a stored exchange cannot be restored")
 		return
 	}
-	r.exchanges.start(newExchange(d, r.exchanges.cfg.VHost))
+	r.exchanges.start(newExchange(d, r.exchanges.cfg.VHost, x.User))
 }
 
 // isOrphan reports whether a stored queue has a name that clients cannot create: it stays in the store and cannot be
@@ -98,7 +98,7 @@ func (r *recovery) recoverQueue() {
 	d := &r.Queues[r.next]
 	r.next++
 	q := &queue{kind: policies.KindOf(d.Arguments), queue: &topology.Queue{
-		Name: d.Name, Incarnation: d.Incarnation, Type: d.Type, Arguments: d.Arguments, Durable: true, AutoDelete: d.AutoDelete, Ending: d.Ending,
+		Name: d.Name, Incarnation: d.Incarnation, Type: d.Type, Arguments: d.Arguments, Durable: true, AutoDelete: d.AutoDelete, Ending: d.Ending, User: d.User,
 		Stats: r.cfg.VHost.NewQueueStats(d.Name), Sent: new(metrics.Sent),
 	}}
 	if d.Type == topology.HolderType {
@@ -130,7 +130,7 @@ func (r *recovery) recoverBindings() {
 	for i := range list {
 		d := &list[i]
 		b := &mail.Bind{Source: d.Source, Binding: topology.Binding{
-			Destination: d.Destination, ToExchange: d.ToExchange, RoutingKey: d.RoutingKey, Arguments: d.Arguments,
+			Destination: d.Destination, ToExchange: d.ToExchange, RoutingKey: d.RoutingKey, Arguments: d.Arguments, User: d.User,
 		}}
 		e, err := r.bindings.ends(b.Source, &b.Binding)
 		if err != nil {

@@ -40,6 +40,7 @@ type DeclareQueue struct {
 	Connection Address
 	VHost      string
 	Permission Permission // to create a queue with arguments that need permission
+	For        string     // the user for whom a queue that the broker makes counts
 	// Via is the vhost once it has forwarded the command: a queue that ends before it handles the command returns the
 	// command to Via.
 	Via Address

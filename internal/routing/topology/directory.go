@@ -46,6 +46,8 @@ type Queue struct {
 	// Ending is why the queue is ending (LEASE-14), one of the constants below; "" if it is not. No route leads to a
 	// queue that is ending.
 	Ending string
+	// User declared it; "" if that is not known or was the broker.
+	User string
 }
 
 // The values of Queue.Ending. They are stored.

@@ -21,6 +21,8 @@ type Exchange struct {
 	Arguments protocol.Table
 	// VHost is where it is declared; nil if its messages are not counted there.
 	VHost *VHost
+	// User declared it; "" if that is not known or was the broker.
+	User string
 
 	routes atomic.Pointer[BindingTable]
 	holder atomic.Pointer[Queue]

@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Binding is one binding as a client made it. Its identity is all four fields; the order of the arguments does not
+// Binding is one binding as a client made it. Its identity is all fields but User; the order of the arguments does not
 // matter, their types and values do.
 type Binding struct {
 	// Destination is the name of the queue, or of the exchange when ToExchange is set.
@@ -21,6 +21,8 @@ type Binding struct {
 	// Arguments are kept for every type of exchange, used by headers. A value whose type is not one of the Go types of
 	// protocol.Table is a programming error and panics.
 	Arguments protocol.Table
+	// User made the binding; "" if that is not known or was the broker.
+	User string
 }
 
 // Target is the destination of a binding: exactly one of the two is set.
@@ -39,7 +41,6 @@ type BindingTable struct {
 
 	alternate []byte // the same, in the form that Directory.Exchange takes
 	bindings  tree[*bound]
-	texts     int64 // bytes of names, keys and arguments
 	matcher   matcher
 	history   *Queue // of an exchange that keeps the messages it routes, else nil
 }
@@ -126,7 +127,6 @@ func (r *BindingTable) With(b Binding, dest Target) (*BindingTable, bool) {
 	e := &bound{Binding: b, target: dest, id: id, dest: id[:n], since: r.Number() + 1}
 	c := *r
 	c.bindings = r.bindings.with(id, e)
-	c.texts += b.Memory()
 	c.matcher = r.matcher.with(e)
 	return &c, true
 }
@@ -181,19 +181,18 @@ func (r *BindingTable) Has(b Binding) bool {
 	return found
 }
 
-// Target returns the target of the binding b, the zero value if b does not exist.
-func (r *BindingTable) Target(b Binding) Target {
+// Find returns the binding with the identity of b as it was made, and its target; zero values if it does not exist.
+func (r *BindingTable) Find(b Binding) (Binding, Target) {
 	id, _ := b.identity()
 	if e, found := r.bindings.get([]byte(id)); found {
-		return e.target
+		return e.Binding, e.target
 	}
-	return Target{}
+	return Binding{}, Target{}
 }
 
 // drop removes a binding from a table that is not published yet.
 func (r *BindingTable) drop(e *bound) {
 	r.bindings, _ = r.bindings.without(e.id)
-	r.texts -= e.Memory()
 	r.matcher = r.matcher.without(e)
 }
 
@@ -237,9 +236,6 @@ func (r *BindingTable) bindingsUnder(prefix string) iter.Seq[Binding] {
 
 // Len returns the number of bindings.
 func (r *BindingTable) Len() int { return r.bindings.len() }
-
-// Texts returns the approximate size of the bindings' names, keys and arguments, in bytes.
-func (r *BindingTable) Texts() int64 { return r.texts }
 
 // wordMemory is the size of a node for a word of a topic exchange's binding key.
 const wordMemory = 150

@@ -118,13 +118,13 @@ func sample(vhost string) *Definitions {
 		}},
 		Grants:      []auth.Grant{{User: "ann", VHost: vhost, Configure: "^c<", Write: ".*", Read: "r"}},
 		TopicGrants: []auth.TopicGrant{{User: "ann", VHost: vhost, Exchange: "amq.topic", Write: "w", Read: "r"}},
-		Exchanges:   []Exchange{{VHost: vhost, Name: "x\x00", Type: "topic", AutoDelete: true, Internal: true, Arguments: everyType}},
+		Exchanges:   []Exchange{{VHost: vhost, Name: "x\x00", Type: "topic", AutoDelete: true, Internal: true, Arguments: everyType, User: "ann"}},
 		Queues: []Queue{
-			{VHost: vhost, Name: "ends", Type: "classic", Incarnation: 6, AutoDelete: true, Arguments: everyType, Ending: "lease"},
+			{VHost: vhost, Name: "ends", Type: "classic", Incarnation: 6, AutoDelete: true, Arguments: everyType, Ending: "lease", User: "ann"},
 			{VHost: vhost, Name: "q\xff", Type: "quorum", Incarnation: 7, AutoDelete: true, Arguments: everyType},
 		},
 		Bindings: []Binding{
-			{VHost: vhost, Source: "x\x00", Destination: "q\xff", RoutingKey: "a.\x00\x01#", Arguments: everyType},
+			{VHost: vhost, Source: "x\x00", Destination: "q\xff", RoutingKey: "a.\x00\x01#", Arguments: everyType, User: "ann"},
 			{VHost: vhost, Source: "x\x00", Destination: "q\xff", ToExchange: true, RoutingKey: ""},
 		},
 		Policies: []*policies.Policy{policy(vhost, "same", true), policy(vhost, "same", false)},

@@ -75,6 +75,7 @@ type Exchange struct {
 	VHost, Name, Type    string
 	AutoDelete, Internal bool
 	Arguments            protocol.Table
+	User                 string // who declared it, "" if that is not known or was the broker
 }
 
 // Queue is a durable queue, identified by virtual host and name.
@@ -86,14 +87,16 @@ type Queue struct {
 	Arguments   protocol.Table
 	// Ending is topology.Queue.Ending, "" for a queue that is not ending. A queue that is put with it loses its bindings.
 	Ending string
+	User   string // who declared it, "" if that is not known or was the broker
 }
 
-// Binding is a durable binding; it is identified by all of its fields, except the order of the arguments.
+// Binding is a durable binding; it is identified by all of its fields but User, except the order of the arguments.
 type Binding struct {
 	VHost, Source, Destination string
 	ToExchange                 bool // Destination is an exchange
 	RoutingKey                 string
 	Arguments                  protocol.Table
+	User                       string // who made it, "" if that is not known or was the broker
 }
 
 // Parameter is a value of a component in a virtual host.

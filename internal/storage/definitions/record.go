@@ -76,6 +76,7 @@ type (
 		AutoDelete bool   `json:"auto_delete,omitempty"`
 		Internal   bool   `json:"internal,omitempty"`
 		Arguments  wire   `json:"arguments,omitempty"`
+		User       string `json:"user,omitempty"` // earlier versions ignore it
 	}
 	queueRecord struct {
 		Type        string `json:"type"`
@@ -83,9 +84,11 @@ type (
 		AutoDelete  bool   `json:"auto_delete,omitempty"`
 		Arguments   wire   `json:"arguments,omitempty"`
 		Ending      string `json:"ending,omitempty"` // earlier versions ignore it
+		User        string `json:"user,omitempty"`   // the same
 	}
 	bindingRecord struct {
-		Arguments wire `json:"arguments,omitempty"`
+		Arguments wire   `json:"arguments,omitempty"`
+		User      string `json:"user,omitempty"` // earlier versions ignore it
 	}
 )
 
@@ -124,11 +127,11 @@ func content(v any) ([]byte, error) {
 	case auth.TopicGrant:
 		v = topicGrantRecord(x)
 	case Exchange:
-		v = exchangeRecord{x.Type, x.AutoDelete, x.Internal, wire(x.Arguments)}
+		v = exchangeRecord{x.Type, x.AutoDelete, x.Internal, wire(x.Arguments), x.User}
 	case Queue:
-		v = queueRecord{x.Type, x.Incarnation, x.AutoDelete, wire(x.Arguments), x.Ending}
+		v = queueRecord{x.Type, x.Incarnation, x.AutoDelete, wire(x.Arguments), x.Ending, x.User}
 	case Binding:
-		v = bindingRecord{wire(x.Arguments)}
+		v = bindingRecord{wire(x.Arguments), x.User}
 	case Parameter:
 		return parameterContent(x)
 	case Global:
@@ -215,15 +218,15 @@ func (d *Definitions) read(in table, names []string, content []byte) error {
 		})
 	case exchanges:
 		return readInto(content, &d.Exchanges, func(r exchangeRecord) Exchange {
-			return Exchange{names[0], names[1], r.Type, r.AutoDelete, r.Internal, protocol.Table(r.Arguments)}
+			return Exchange{names[0], names[1], r.Type, r.AutoDelete, r.Internal, protocol.Table(r.Arguments), r.User}
 		})
 	case queues:
 		return readInto(content, &d.Queues, func(r queueRecord) Queue {
-			return Queue{names[0], names[1], r.Type, r.Incarnation, r.AutoDelete, protocol.Table(r.Arguments), r.Ending}
+			return Queue{names[0], names[1], r.Type, r.Incarnation, r.AutoDelete, protocol.Table(r.Arguments), r.Ending, r.User}
 		})
 	case bindings:
 		return readInto(content, &d.Bindings, func(r bindingRecord) Binding {
-			return Binding{names[0], names[1], names[2][1:], names[2][0] == 'x', names[3], protocol.Table(r.Arguments)}
+			return Binding{names[0], names[1], names[2][1:], names[2][0] == 'x', names[3], protocol.Table(r.Arguments), r.User}
 		})
 	case values:
 		p := Parameter{Component: names[1], VHost: names[0], Name: names[2]}

@@ -16,29 +16,37 @@ const (
 	PriceBinding  = 3500
 )
 
-// minObjects is the least limit of objects in bytes, however small the memory watermark is.
+// minObjects is the least limit of the objects of one connection in bytes, however small the memory watermark is; that of
+// all is at least twice as large.
 const minObjects = 16 << 20
 
 // Objects bounds the memory of objects that exist as long as their clients want, and cannot leave memory: what
 // connections have open, queues, exchanges and bindings. All of a broker's connections and virtual hosts share it. Safe for
 // concurrent use; nil has no limits.
 type Objects struct {
-	mu             sync.Mutex
-	all, one, each int64 // limits: of all, of one user or virtual host, of one connection; 0 for none
-	used           int64
-	users, vhosts  map[string]int64 // users and virtual hosts with objects
-	commands       commands
+	mu        sync.Mutex
+	all, each int64 // limits: of all, of one connection; 0 for none
+	used      int64
+	users     map[string]int64 // by user, virtual host, or both
+	vhosts    map[string]int64
+	both      map[userIn]int64
+	commands  commands
 }
 
-// NewObjects returns Objects without limits.
-func NewObjects() *Objects { return &Objects{users: map[string]int64{}, vhosts: map[string]int64{}} }
+type userIn struct{ user, vhost string }
 
-// SetLimit sets the limit of all objects together, in bytes. A user, and a virtual host, may have three quarters of it,
-// a connection an eighth. Existing objects stay.
+// NewObjects returns Objects without limits.
+func NewObjects() *Objects {
+	return &Objects{users: map[string]int64{}, vhosts: map[string]int64{}, both: map[userIn]int64{}}
+}
+
+// SetLimit sets the limit of all objects together, in bytes. A virtual host may have seven eighths of what others leave
+// of it, a user three quarters of what others leave of it and of that of the virtual host, a connection an eighth.
+// Existing objects stay.
 func (o *Objects) SetLimit(bytes int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.all, o.one, o.each = max(bytes, minObjects), max(bytes/4*3, minObjects), max(bytes/8, minObjects)
+	o.all, o.each = max(bytes, 2*minObjects), max(bytes/8, minObjects)
 }
 
 // Used returns the bytes of all objects.
@@ -101,19 +109,28 @@ func (h *Holder) room(bytes, times int64) error {
 	o := h.of
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.all == 0 {
+		return nil
+	}
+	user, vhost, both := o.users[h.user], o.vhosts[h.vhost], o.both[userIn{h.user, h.vhost}]
+	ofVHost := most(o.all-o.used+vhost, 8)
+	ofUser, here := most(o.all-o.used+user, 4), most(ofVHost-vhost+both, 4)
 	switch {
-	case o.all == 0:
 	case h.connection && times*(h.held+bytes) > o.each:
 		return full("a connection", o.each)
-	case times*(o.users[h.user]+bytes) > o.one && (h.user != "" || h.connection):
-		return full("user '"+h.user+"'", o.one)
-	case times*(o.vhosts[h.vhost]+bytes) > o.one:
-		return full("virtual host '"+h.vhost+"'", o.one)
-	case times*(o.used+bytes) > o.all:
-		return full("all users", o.all)
+	case times*(vhost+bytes) > ofVHost:
+		return full("virtual host '"+h.vhost+"'", ofVHost)
+	case h.user == "" && !h.connection:
+	case times*(user+bytes) > ofUser:
+		return full("user '"+h.user+"'", ofUser)
+	case times*(both+bytes) > here:
+		return full("user '"+h.user+"' in virtual host '"+h.vhost+"'", here)
 	}
 	return nil
 }
+
+// most returns what one may have of what the others leave: all but a share.
+func most(left, shares int64) int64 { return max(left-left/shares, 0) }
 
 func full(whose string, limit int64) error {
 	return fmt.Errorf("the objects of %s may take at most %d bytes of memory", whose, limit)
@@ -160,11 +177,12 @@ func (h *Holder) add(bytes int64) {
 	h.of.used += bytes
 	count(h.of.users, h.user, bytes)
 	count(h.of.vhosts, h.vhost, bytes)
+	count(h.of.both, userIn{h.user, h.vhost}, bytes)
 }
 
 // count changes a count, which is forgotten at 0.
-func count(of map[string]int64, name string, bytes int64) {
-	if of[name] += bytes; of[name] == 0 {
-		delete(of, name)
+func count[K comparable](of map[K]int64, who K, bytes int64) {
+	if of[who] += bytes; of[who] == 0 {
+		delete(of, who)
 	}
 }

@@ -32,23 +32,29 @@ func TestObjects_PRO21(t *testing.T) {
 	expect(first.Room(11), "a connection")
 
 	here, there := o.Definitions("eve", "a"), o.Definitions("eve", "b")
-	here.Hold(300 * mb)
-	expect(second.Room(30*mb), "the objects of user 'eve' may take at most 402653184 bytes")
-	expect(there.Room(30*mb), "user 'eve'")
-	others := o.Definitions("bob", "a")
-	expect(others.Room(30*mb), "the objects of virtual host 'a'")
-	expect(o.Definitions("bob", "b").Room(30*mb), "")
+	here.Hold(272*mb + 10)
+	expect(second.Room(mb), "the objects of user 'eve' in virtual host 'a' may take at most 352321536 bytes of memory")
+	expect(there.Room(48*mb), "")
+	expect(there.Room(48*mb+1), "user 'eve' may take at most 402653184 bytes")
+	bob, there2 := o.Definitions("bob", "a"), o.Definitions("bob", "b")
+	expect(bob.Room(84*mb), "")
+	expect(bob.Room(84*mb+1), "user 'bob' in virtual host 'a' may take at most 88080384 bytes")
+	expect(there2.Room(115*mb), "")
+	expect(there2.Room(116*mb), "user 'bob' in virtual host 'b'")
+	bob.Hold(84 * mb)
+	expect(o.Definitions("carol", "a").Room(21*mb), "")
+	expect(o.Definitions("carol", "a").Room(21*mb+1), "user 'carol'")
+	expect(second.Room(0), "user 'eve'") // she has more than she could get now
 	expect(o.Definitions("", "a").Room(1000*mb), "")
-	o.Definitions("", "c").Hold(140 * mb) // stored ones are loaded at the start
-	expect(o.Definitions("bob", "b").Room(30*mb), "the objects of all users may take at most 536870912 bytes")
+	o.Definitions("", "c").Hold(50 * mb) // stored ones are loaded at the start
 
-	here.Hold(-300 * mb)
-	expect(others.Room(30*mb), "")
+	here.Hold(-272*mb - 10)
+	bob.Hold(-84 * mb)
 	first.Close()
 	first.Close()
 	first.Hold(-5)
-	if first.Held() != 0 || o.Used() != 140*mb || len(o.users) != 1 || len(o.vhosts) != 1 {
-		t.Errorf("%d are left, %v, %v", o.Used(), o.users, o.vhosts)
+	if first.Held() != 0 || o.Used() != 50*mb || len(o.users) != 1 || len(o.vhosts) != 1 || len(o.both) != 1 {
+		t.Errorf("%d are left, %v, %v, %v", o.Used(), o.users, o.vhosts, o.both)
 	}
 }
 
@@ -58,20 +64,20 @@ func TestObjects_Notes_PRO21(t *testing.T) {
 	o.SetLimit(512 * mb)
 	of := o.Definitions("eve", "a")
 	notes := of.Notes()
-	notes.Hold(384 * mb)
+	notes.Hold(448 * mb)
 	if notes.Room(1) == nil || of.Room(1) == nil || notes.Spare(1) {
 		t.Error("no limit of the user")
 	}
 	if err := o.Definitions("", "a").Notes().Room(1); err == nil || !strings.Contains(err.Error(), "virtual host 'a'") {
 		t.Error(err)
 	}
-	o.Definitions("", "c").Hold(100 * mb)
 	notes.Close()
+	o.Definitions("", "c").Hold(100 * mb)
 	loaded := o.Definitions("", "b").Notes()
-	if loaded.Room(284*mb) != nil || loaded.Room(385*mb) == nil || !loaded.Spare(156*mb) || loaded.Spare(157*mb) {
+	if loaded.Room(360*mb) != nil || loaded.Room(361*mb) == nil || !loaded.Spare(180*mb) || loaded.Spare(181*mb) {
 		t.Error("stored queues have limits of their own")
 	}
-	if of.Room(384*mb) != nil || (*Holder)(nil).Notes() != nil {
+	if of.Room(270*mb) != nil || of.Room(271*mb) == nil || (*Holder)(nil).Notes() != nil {
 		t.Error("a queue that has ended holds notes")
 	}
 }
