@@ -18,29 +18,22 @@ func (q *queue) abort(ctx actor.Context) {
 	q.stopTimers()
 	q.reportCrash(ctx)
 	if q.failedOn != nil {
-		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.Backlog.Len()).Int("consumers", s.consumers.Len()).
+		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.messages.Backlog.Len()).Int("consumers", s.consumers.Len()).
 			Msg("a queue ended after a panic; its messages that are not in the journal are lost")
 	}
-	if n := s.farewell.dropped(s); s.farewell.begun && n > 0 { // after a restart only further losses are counted
+	if n := s.farewell.dropped(); s.farewell.begun && n > 0 { // after a restart only further losses are counted
 		q.cfg.Log.Warn().Str("queue", s.queue.Name).Int("messages", n).Msg("dead letters of a queue that is ending did not reach all of their targets")
 	}
 	// The records of a queue that does not survive a restart are deleted from the journal.
-	if s.Journal.Spilled() && s.queue != nil && !s.queue.Durable {
-		q.cfg.Journal.Append(idOf(s.queue), []store.Record{{Kind: store.Retire, Time: s.Journal.At}}, nil)
+	if s.messages.Journal.Spilled() && s.queue != nil && !s.queue.Durable {
+		q.cfg.Journal.Append(idOf(s.queue), []store.Record{{Kind: store.Retire, Time: s.messages.Journal.At}}, nil)
 	}
 	left := append(s.pending.All(), q.close()...)
 	if w := s.pending.Work(); w != nil && w.Asked != nil { // the command in progress
 		attempt(func() { actorlib.AnswerAll(ctx, []any{w.Asked}, mail.Failed) })
 	}
-	for _, g := range s.gets {
-		left = append(left, g)
-	}
-	s.gets = nil
-	for _, w := range s.receivers.Abandon() {
-		left = append(left, w)
-	}
-	if s.preview != nil {
-		left = append(left, s.preview.Asked)
+	for _, m := range s.end() {
+		left = append(left, m)
 	}
 	attempt(func() {
 		s.fail(q.failedOn)
@@ -48,7 +41,6 @@ func (q *queue) abort(ctx actor.Context) {
 			actorlib.Send(ctx, p.To, p.Mail)
 		}
 	})
-	s.flow.Release(true, 0, 0)
 	s.flow.ReleaseCredit()
 	attempt(q.returnBudget)
 	for _, m := range left {
@@ -60,7 +52,7 @@ func (q *queue) abort(ctx actor.Context) {
 // commands for the next incarnation; the vhost holds such commands back.
 func (q *queue) reportCrash(ctx actor.Context) {
 	if v := q.state.vhost; v != nil {
-		actorlib.Send(ctx, v.PID, &mail.QueueCrashed{Queue: ctx.Self(), Newest: q.state.Seq})
+		actorlib.Send(ctx, v.PID, &mail.QueueCrashed{Queue: ctx.Self(), Newest: q.state.messages.Seq})
 	}
 }
 
@@ -72,8 +64,8 @@ func (q *queue) returnBudget() {
 	q.notes.Hold(-q.noted)
 	q.budgetBytes, q.budgetReading, q.budgetCount, q.noted = 0, 0, 0, 0
 	q.withdrawFigures()
-	q.state.Backlog.Clear()
-	q.state.ClearScheduled()
+	q.state.messages.Backlog.Clear()
+	q.state.messages.ClearScheduled()
 }
 
 func attempt(f func()) {

@@ -187,9 +187,9 @@ func BenchmarkReport(b *testing.B) {
 	q := &queue{awake: &awake{state: c.state}}
 	b.ReportAllocs()
 	for b.Loop() {
-		q.state.Counts.Publish++
-		q.state.Counts.Deliver++
-		q.state.Counts.Ack++
+		q.state.messages.Counts.Publish++
+		q.state.messages.Counts.Deliver++
+		q.state.messages.Counts.Ack++
 		q.publishFigures()
 	}
 }

@@ -1,8 +1,6 @@
 package queue
 
 import (
-	"slices"
-
 	"candlemark/actors/queue/consumers"
 
 	"candlemark/actors/system/mail"
@@ -11,19 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Open implements deliveries.Owner.
-func (s *state) Open(channel mail.Address) *consumers.Holder { return s.channel(channel) }
-
-// channel returns the queue's record of a channel. A new one is added, and its actor watched.
-func (s *state) channel(channel mail.Address) *consumers.Holder {
-	h, made := s.consumers.Open(channel)
-	if made {
-		s.out.watch = append(s.out.watch, channel)
-	}
-	return h
-}
-
-// consume attaches a consumer. The lease cannot end before it is detached (LEASE-4).
+// consume attaches a consumer, now or when its source can.
 func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	reply := &mail.ConsumeReply{Reply: m.Done(nil), Queue: s.self, Tag: m.Tag}
 	if err := access(s.queue, s.vhost, m.Connection); err != nil {
@@ -32,33 +18,23 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 		reply.Err = err
 	} else if s.consumers.InUse(m.Exclusive) {
 		reply.Err = protocol.ChannelErrorf(protocol.AccessRefused, "queue '%s' in vhost '%s' in exclusive use", s.queue.Name, s.vhost.Name)
-	} else if s.Sessions == nil && m.Session != nil {
-		reply.Err = mail.ErrNoSessions
-	} else if s.Sessions != nil && m.Session == nil {
-		reply.Err = needsSession(s)
-	}
-	if reply.Err != nil || m.Session == nil {
-		s.out.Send(m.ReplyTo, reply)
+	} else {
+		reply.Err = s.source().Admits(m.Session)
 	}
 	if reply.Err != nil {
+		s.out.Send(m.ReplyTo, reply)
 		return
 	}
 	own := policies.ConsumerSettingsFor(m.Arguments)
 	c := &consumers.Consumer{
-		Channel: s.channel(m.Channel), Tag: m.Tag, NoAck: m.NoAck, Prefetch: m.Prefetch, Limited: m.Limited && !m.NoAck, Credited: m.Credited,
+		Channel: s.Open(m.Channel), Tag: m.Tag, NoAck: m.NoAck, Prefetch: m.Prefetch, Limited: m.Limited && !m.NoAck, Credited: m.Credited,
 		WantsFacts: m.Facts, KeepsOnTimeout: m.Stays, Unread: m.Unread,
 		Arguments: m.Arguments, Priority: own.Priority, Timeout: own.Timeout,
 	}
 	if m.NoAck {
 		c.Prefetch = 0
 	}
-	if m.Session != nil {
-		s.receivers.Consume(m, c, now)
-		return
-	}
-	s.consumers.Attach(c, m.Exclusive)
-	s.Consumed = true
-	s.lease.Hold()
+	s.source().Consume(m, c, now)
 }
 
 // cancel handles CancelConsumer.
@@ -66,11 +42,11 @@ func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
 	reply := func() { s.out.Send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag}) }
 	c := s.consumers.Find(m.Channel, m.Tag)
 	if c == nil {
-		s.receivers.Cancel(m.Channel, m.Tag, now)
+		s.source().Cancel(m, now)
 		reply()
 		return
 	}
-	s.detach(c, now)
+	s.Detach(c, now)
 	switch {
 	case m.Requeue:
 		s.deliveries.RequeueAllOfConsumer(c, m, now, reply)
@@ -81,31 +57,15 @@ func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
 	}
 }
 
-// detach removes a consumer. Its unacked deliveries stay with the channel.
-func (s *state) detach(c *consumers.Consumer, now clock.Instant) {
-	s.consumers.Cancel(c)
-	s.releaseLease(1, now)
-}
-
-// releaseLease releases the lease of n consumers that were detached.
-func (s *state) releaseLease(n int, now clock.Instant) {
-	s.consumerLeft = s.consumerLeft || n > 0
-	s.Consumed = s.consumers.Len() > 0
-	for range n {
-		s.lease.Release(now.Ceil(), leaseLeft)
-	}
-}
-
 // channelGone detaches all consumers of a channel and requeues its unacked deliveries at their positions. Ending an
 // unacked basic.get counts as a use of the queue (LEASE-4).
 func (s *state) channelGone(channel mail.Address, now clock.Instant) {
-	s.gets = slices.DeleteFunc(s.gets, func(g *mail.Get) bool { return mail.Same(g.Channel, channel) })
+	s.each(func(p part) { p.Gone(channel, now) })
 	h := s.consumers.Channel(channel)
 	if h == nil {
 		return
 	}
-	s.receivers.Cancel(channel, "", now)
-	s.releaseLease(s.consumers.DetachAll(h), now)
+	s.detached(s.consumers.DetachAll(h), now)
 	if h.Unacked.Len() > 0 {
 		s.lease.Renew(now.Ceil(), leaseReturned)
 	}

@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/metrics"
 	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 )
@@ -18,8 +19,8 @@ func (s *state) declare(m *mail.DeclareQueue, now clock.Instant) {
 		if !m.NoWait {
 			s.lease.Renew(now.Ceil(), leaseDeclared)
 		}
-		s.ExpireDue(now)
-		reply.MessageCount, reply.ConsumerCount = s.Shown(), s.consumers.Len()
+		s.messages.ExpireDue(now)
+		reply.MessageCount, reply.ConsumerCount = int(s.figures().numbers[metrics.Ready]), s.consumers.Len()
 	}
 	s.out.Send(m.ReplyTo, reply)
 }

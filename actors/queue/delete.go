@@ -7,6 +7,7 @@ import (
 
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/metrics"
 	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 )
@@ -16,10 +17,10 @@ import (
 func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 	s.pending.Start(&deliveries.LongCommand{
 		Asked: m,
-		Step:  func(clock.Instant) bool { return !s.ExpireDue(now) && !s.AdvanceDeferred(now) },
+		Step:  func(clock.Instant) bool { return !s.messages.ExpireAll(now) },
 		End: func(now clock.Instant) {
-			if mayDelete(s, m, s.Shown()+s.Scheduled.Len()+s.Deferred.Len()) {
-				s.farewell.close(s, m, now)
+			if f := s.figures(); mayDelete(&s.host, m, int(f.numbers[metrics.Ready])+f.waiting) {
+				s.farewell.close(m, now)
 			}
 		},
 	}, now)
@@ -27,7 +28,7 @@ func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 
 // mayDelete reports whether a command may delete the queue, which has that many messages. Otherwise the command is
 // answered.
-func mayDelete(s *state, m *mail.DeleteQueue, messages int) bool {
+func mayDelete(s *host, m *mail.DeleteQueue, messages int) bool {
 	err := access(s.queue, s.vhost, m.Connection)
 	switch {
 	case err != nil:
@@ -85,29 +86,15 @@ func (s *state) kept(now clock.Instant) {
 	}
 	s.dueNow = true // messages may have become due while it waited
 	if s.farewell.begun {
-		s.farewell.goOn(s, now)
+		s.farewell.goOn(now)
 		return
 	}
 	s.phase.becomeLive()
-	s.SetEnd(false, false)
+	s.messages.SetEnd(false, false)
 	if s.farewell.cause == leaseRanOut {
 		s.lease.Renew(now.Ceil(), leaseDeclared)
 	}
-	s.farewell = farewell{}
-}
-
-// handleLate handles mail that arrives after the vhost has forgotten the queue. Publishes count as routed and discarded
-// (PRO-2), unless the queue has promised to dead-letter them (LEASE-13), which it can no longer do: it refuses them.
-func (s *state) handleLate(received any) {
-	if m, ok := received.(mail.Answerable); ok {
-		cause := mail.Gone
-		if _, publish := received.(*mail.Enqueue); publish && s.farewell.backlog {
-			cause = mail.Failed
-		}
-		if to, reply := m.Answer(cause); to != nil {
-			s.out.Send(to, reply)
-		}
-	}
+	s.farewell = farewell{host: &s.host}
 }
 
 // fail ends the queue after a panic. cause is the mail that it was handling, nil for none. Consumers are cancelled, and
@@ -116,7 +103,7 @@ func (s *state) fail(cause any) {
 	s.out.Posts = slices.DeleteFunc(s.out.Posts, func(p mail.Post) bool { return !outlives(p.Mail, cause) })
 	s.consumers.Discard()
 	s.consumers.CancelAll()
-	s.Journal.Fail()
+	s.messages.Journal.Fail()
 	if c := s.farewell.command; c != nil {
 		to, reply := c.Answer(mail.Failed)
 		s.out.Send(to, reply)

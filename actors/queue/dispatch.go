@@ -6,17 +6,60 @@ import (
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
-	"candlemark/internal/routing/message"
-	"candlemark/internal/storage/store"
 )
+
+// source decides which message a consumer gets.
+type source interface {
+	// Admits returns why a consumer or a basic.get that asks for a session, or for none (nil), is refused.
+	Admits(session *mail.SessionRequest) error
+	// Consume attaches a consumer, now or later, and answers it.
+	Consume(m *mail.Consume, c *consumers.Consumer, now clock.Instant)
+	// Cancel ends the wait of consumers that are not attached yet.
+	Cancel(m *mail.CancelConsumer, now clock.Instant)
+	// Assign is called once in each turn, before Of.
+	Assign(now clock.Instant)
+	// First returns the consumer for a message with the given charge that arrives now, if no other is ready; nil for none.
+	First(charge int) *consumers.Consumer
+	// Of returns the next message for a consumer. If it returns false, the consumer is passed over.
+	Of(c *consumers.Consumer, now clock.Instant) (backlog.Handle, bool)
+	// Ready reports whether the content of the message returned by Of is in memory. Otherwise it requests it, and reports
+	// whether other consumers can get messages before that.
+	Ready(c *consumers.Consumer, h backlog.Handle, now clock.Instant) (is, others bool)
+}
+
+// fifo is the source of most queues: messages are delivered in the order of the backlog.
+type fifo struct{ *host }
+
+func (s fifo) Admits(session *mail.SessionRequest) error {
+	if session != nil {
+		return mail.ErrNoSessions
+	}
+	return nil
+}
+
+func (s fifo) Consume(m *mail.Consume, c *consumers.Consumer, _ clock.Instant) {
+	s.out.Send(m.ReplyTo, &mail.ConsumeReply{Reply: m.Done(nil), Queue: s.self, Tag: m.Tag})
+	s.attach(c, m.Exclusive)
+}
+
+func (s fifo) Cancel(*mail.CancelConsumer, clock.Instant) {}
+
+func (s fifo) Assign(clock.Instant) {}
+
+func (s fifo) First(charge int) *consumers.Consumer { return s.consumers.NextFor(charge) }
+
+func (s fifo) Of(*consumers.Consumer, clock.Instant) (backlog.Handle, bool) {
+	return s.messages.Backlog.First()
+}
+
+func (s fifo) Ready(_ *consumers.Consumer, h backlog.Handle, now clock.Instant) (is, others bool) {
+	return s.messages.HasContent(h, now), false
+}
 
 // dispatch delivers ready messages to consumers in turn until there are no more of either. It never delivers a message
 // past its deadline, even if the timer is late (TTL-17). It reports whether it stopped at the limit of a turn.
-func (s *state) dispatch(now clock.Instant) (more bool) {
-	if s.Settings.HasForward {
-		more = s.ForwardReady(now)
-	}
-	for died, n := 0, 0; s.Backlog.Ready() > 0; n++ {
+func dispatch(s *host, from source, now clock.Instant) (more bool) {
+	for died, n := 0, 0; s.messages.Backlog.Ready() > 0; n++ {
 		c := s.consumers.Next()
 		if c == nil {
 			break
@@ -25,79 +68,31 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 			more = true
 			break
 		}
-		h, ok := next(s, c, now)
+		h, ok := from.Of(c, now)
 		if !ok {
 			continue
 		}
-		if s.Expiry.Retime(h) <= now.Floor() {
+		if s.messages.Expiry.Retime(h) <= now.Floor() {
 			if died++; died > messages.TurnLimit {
 				more = true
 				break
 			}
-			s.Expiry.Remove(h)
-			s.Expire(h, now)
+			s.messages.Expiry.Remove(h)
+			s.messages.Expire(h, now)
 			continue
 		}
-		if !s.consumers.Admits(c, mail.ChargeOf(int(s.Backlog.Size(h)))) {
+		if !s.consumers.Admits(c, mail.ChargeOf(int(s.messages.Backlog.Size(h)))) {
 			continue
 		}
-		if s.Sessions != nil && s.Backlog.IsPaged(h) {
-			s.receivers.Read(c, now)
+		if is, others := from.Ready(c, h, now); !is && others {
 			continue
-		}
-		if !s.HasContent(h, now) {
+		} else if !is {
 			break
 		}
-		s.Expiry.Remove(h)
+		s.messages.Expiry.Remove(h)
 		s.deliver(c, h, now)
 	}
-	s.consumers.Offer(s.Backlog.Ready())
-	s.consumers.AnswerCredit(s.Backlog.Ready())
+	s.consumers.Offer(s.messages.Backlog.Ready())
+	s.consumers.AnswerCredit(s.messages.Backlog.Ready())
 	return more
-}
-
-// deliver delivers a ready message to c and advances to the next consumer.
-func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Instant) {
-	var r backlog.Record
-	s.Backlog.Get(h, &r)
-	if r.Redelivered {
-		s.Counts.Redeliver++
-	} else {
-		s.Ages.Waited(now.Ceil() - r.Enqueued)
-	}
-	s.Pager.Took(len(r.Body))
-	var number uint64
-	var facts *mail.Facts
-	if c.WantsFacts {
-		facts = s.Style().Facts(&r)
-	}
-	if c.NoAck {
-		s.Remove(h, store.Acked)
-	} else {
-		number = s.deliveries.Take(h, c.Channel, c, now)
-		if c.WantsFacts {
-			s.deliveries.Lock(facts, c.Channel, number)
-		}
-	}
-	_, d := s.consumers.Deliver(c, len(r.Body), mail.ChargeOf(len(r.Exchange)+len(r.RoutingKey)+len(r.Header)+len(r.Body)))
-	d.Number, d.Facts = number, facts
-	s.Style().Deliver(d, &r)
-}
-
-// deliverDirect delivers a new message to a consumer without acknowledgements; the message never enters the backlog.
-func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
-	all, d := s.consumers.Deliver(c, len(m.Body), mail.ChargeOf(m.Size()))
-	d.Message = *m
-	s.Ages.Waited(0)
-	if s.Settings.StampExpiry {
-		d.Message.Overlay = s.Style().Stamp(m.Overlay, now.Ceil(), deadline)
-	}
-	if c.WantsFacts {
-		s.Seq++
-		d.Facts = s.Style().Facts(&backlog.Record{Seq: s.Seq, Enqueued: now.Ceil(), Deadline: deadline})
-	}
-	if all.Chunk == nil && !m.Owned {
-		chunk.Retain()
-		all.Chunk = chunk
-	}
 }

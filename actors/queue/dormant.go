@@ -41,9 +41,10 @@ type awake struct {
 	budgetBytes int64 // bytes that the queue has added to the budget
 	// budgetReading is how many of these are being read.
 	budgetReading int64
-	noted         int64 // bytes that the holder of its notes is charged with
-	budgetCount   int64 // messages that the queue has added to the budget's count
-	reading       int   // outstanding reads of the journal
+	noted         int64   // bytes that the holder of its notes is charged with
+	figures       figures // of the last turn
+	budgetCount   int64   // messages that the queue has added to the budget's count
+	reading       int     // outstanding reads of the journal
 }
 
 // spare holds empty awake values for reuse.
@@ -56,20 +57,20 @@ func (q *queue) endDormancy(self mail.Address) {
 		return
 	}
 	fromDormant(&q.state, &q.dormant, q.cfg, self)
-	q.reported = numbersOf(&q.state) // as in the last turn before it became dormant
+	q.reported = q.state.figures().numbers // as in the last turn before it became dormant
 	q.dormant = dormantState{}
 }
 
 // mayBeDormant reports whether the queue can become dormant until the next mail.
 func (q *queue) mayBeDormant() bool {
 	s := &q.state
-	return idle(s) && s.consumers.Channelless() && q.reading == 0 && (!q.hadMessages || (clock.Instant(s.Journal.At*int64(time.Millisecond))+s.Pager.Apart).Floor() >= s.busy+quietTime)
+	return idle(s) && s.consumers.Channelless() && q.reading == 0 && (!q.hadMessages || (clock.Instant(s.messages.Journal.At*int64(time.Millisecond))+s.messages.Pager.Apart).Floor() >= s.busy+quietTime)
 }
 
 // rest makes the queue dormant and releases the rest of its state.
 func (q *queue) rest() {
-	if q.state.Taken() > 0 {
-		q.state.Shrink()
+	if q.figures.memory > 0 {
+		q.state.messages.Shrink()
 		q.publishFigures()
 	}
 	q.dormant = toDormant(&q.state)
@@ -85,7 +86,7 @@ func (q *queue) rest() {
 // restAt returns when memory is released unless the queue is used before, in ms of real time; ok is false if no release is
 // planned.
 func (q *queue) restAt() (ms int64, ok bool) {
-	empty := q.state.Empty()
+	empty := q.state.messages.Backlog.Len() == 0 && q.figures.held == 0
 	q.hadMessages = q.hadMessages || !empty
 	return q.state.busy + quietTime, q.hadMessages && empty && q.state.phase == live
 }
@@ -94,14 +95,14 @@ func (q *queue) restAt() (ms int64, ok bool) {
 // does not count as a use.
 func (q *queue) due() bool {
 	now, s := q.now(), &q.state
-	real := now + s.Pager.Apart
+	real := now + s.messages.Pager.Apart
 	if due, pause := s.deadlines(); due.past(now) || pause.past(real) {
 		return true
 	}
-	s.Journal.At = now.Floor()
+	s.messages.Journal.At = now.Floor()
 	if at, ok := q.restAt(); ok && at <= real.Floor() {
 		if q.hadMessages = false; idle(s) && q.reading == 0 {
-			s.Shrink()
+			s.messages.Shrink()
 			s.deliveries.Timeouts, s.flow, s.out = nil, nil, outcome{}
 			q.publishFigures()
 		}
@@ -111,40 +112,42 @@ func (q *queue) due() bool {
 
 // idle reports whether the queue only waits for mail; it may have consumers.
 func idle(s *state) bool {
-	return s.phase == live && !s.dueNow && s.Idle() && s.pending.Work() == nil && !s.pending.Waits() &&
-		len(s.gets) == 0 && s.waking == nil && s.preview == nil
+	if s.phase != live || s.dueNow || !s.messages.Idle() || s.pending.Work() != nil || s.pending.Waits() || s.waking != nil {
+		return false
+	}
+	for _, of := range parts {
+		if p := of(s); p != nil && p.Busy() {
+			return false
+		}
+	}
+	return true
 }
 
 // toDormant returns the state to keep of an idle core in which no channel is recorded.
 func toDormant(s *state) dormantState {
 	settings := s.settings
-	if s.Settings != settings.Value() {
-		settings = unique.Make(s.Settings)
+	if s.messages.Settings != settings.Value() {
+		settings = unique.Make(s.messages.Settings)
 	}
-	return dormantState{s.queue, settings, s.effective, s.lease, s.used, s.handled, s.Seq, s.Counters()}
+	return dormantState{s.queue, settings, s.effective, s.lease, s.used, s.handled, s.messages.Seq, s.messages.Counters()}
 }
 
 // fromDormant rebuilds the core from d.
 func fromDormant(s *state, d *dormantState, cfg *Shared, self mail.Address) {
 	s.queue, s.vhost, s.self = d.queue, cfg.VHost, self
-	s.Messages.Init(d.queue, cfg.VHost, self, d.settings.Value(), cfg.Budget, &s.out.Posts)
-	s.RestoreCounters(d.past)
-	s.settings, s.effective, s.lease, s.used, s.handled, s.Seq = d.settings, d.effective, d.lease, d.used, d.handled, d.seq
-	s.consumers = consumers.New(&s.out.Posts, self, cfg.Post, s.Settings.SingleActiveConsumer && !sessions.Enabled(d.queue.Arguments), s.Quorum)
-	s.consumers.Pause(s.Settings.HasForward)
+	s.messages.Init(d.queue, cfg.VHost, self, d.settings.Value(), cfg.Budget, &s.out.Posts)
+	s.messages.RestoreCounters(d.past)
+	s.settings, s.effective, s.lease, s.used, s.handled, s.messages.Seq = d.settings, d.effective, d.lease, d.used, d.handled, d.seq
+	s.consumers = consumers.New(&s.out.Posts, self, cfg.Post, s.messages.Settings.SingleActiveConsumer && !sessions.Enabled(d.queue.Arguments), s.messages.Quorum)
+	s.consumers.Pause(forwards(&s.host))
 	s.turnLimit = workLimit
 	s.deliveries = deliveries.New(deliveries.Parts{
-		Name: d.queue.Name, Arguments: d.queue.Arguments, Self: self, Messages: &s.Messages, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: s,
+		Name: d.queue.Name, Arguments: d.queue.Arguments, Self: self, Messages: &s.messages, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: &s.host,
 	})
-	if sessions.Enabled(d.queue.Arguments) {
-		messages.EnableSessions(&s.Messages, sessions.New(&s.Backlog, s.consumers.Run))
-	}
-	s.receivers = deliveries.NewReceivers(deliveries.ReceiverParts{
-		Name: d.queue.Name, Self: self, Messages: &s.Messages, Consumers: &s.consumers, Takes: &s.deliveries, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: s,
-	})
+	s.build()
 	if cfg.Metrics != nil {
-		share := cfg.Metrics.Of(metrics.KindOf(s.queue.Type, s.Holds), s.queue.Incarnation)
-		s.Late.Share, s.Ages.Share = share, share
+		share := cfg.Metrics.Of(metrics.KindOf(s.queue.Type, s.messages.Holds), s.queue.Incarnation)
+		s.messages.Late.Share, s.messages.Ages.Share = share, share
 	}
 }
 

@@ -50,8 +50,8 @@ func TestDuplicates_DUP1(t *testing.T) {
 	s.DuplicateWindow = -1
 	c.feed(&mail.Configure{Settings: s})
 	c.publish(named("11", "a", false))
-	if c.want("without a window", c.ready(), "10", "11"); c.Duplicates.Len() != 0 {
-		t.Errorf("%d ids are known", c.Duplicates.Len())
+	if c.want("without a window", c.ready(), "10", "11"); c.duplicates.window.Len() != 0 {
+		t.Errorf("%d ids are known", c.duplicates.window.Len())
 	}
 	c.publish(func() message.Message {
 		m := named("dead", "a", false)
@@ -69,8 +69,8 @@ func TestNotesAreBounded_DUP3_SESSION5(t *testing.T) {
 	for i := range 3 {
 		c.publish(named(fmt.Sprint("first", i), fmt.Sprint("first", i), false))
 	}
-	if c.Duplicates.Len() != 1 {
-		t.Errorf("%d ids of none", c.Duplicates.Len())
+	if c.duplicates.window.Len() != 1 {
+		t.Errorf("%d ids of none", c.duplicates.window.Len())
 	}
 	c.Scarce = false
 	for i := range 10 {
@@ -79,8 +79,8 @@ func TestNotesAreBounded_DUP3_SESSION5(t *testing.T) {
 	c.Scarce = true
 	c.publish(named("new", "new", false), named("newer", "newer", false))
 	c.publish(named("twice", "newer", false))
-	if c.Duplicates.Len() != 11 || c.Counts.Duplicates != 1 {
-		t.Errorf("%d ids, %d dropped", c.Duplicates.Len(), c.Counts.Duplicates)
+	if c.duplicates.window.Len() != 11 || c.Counts.Duplicates != 1 {
+		t.Errorf("%d ids, %d dropped", c.duplicates.window.Len(), c.Counts.Duplicates)
 	}
 
 	s := newCoreOf(t, sessionConfig())
@@ -146,8 +146,8 @@ func TestDuplicatesSurvive_DUP2(t *testing.T) {
 	again.publish(named("10", "b", true))
 	again.want("behind the second", again.ready(), "7", "8", "10")
 	again.at(10_000)
-	if n := len(again.disk.survivors()); n != 3 || again.Duplicates.Len() != 0 {
-		t.Errorf("%d records, %d ids", n, again.Duplicates.Len())
+	if n := len(again.disk.survivors()); n != 3 || again.duplicates.window.Len() != 0 {
+		t.Errorf("%d records, %d ids", n, again.duplicates.window.Len())
 	}
 }
 

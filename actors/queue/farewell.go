@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/metrics"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/store"
 )
@@ -31,6 +32,7 @@ const (
 
 // farewell is the end of the queue (ADR 4, ADR 102): why it ends, and the messages that must arrive elsewhere first.
 type farewell struct {
+	*host
 	cause   endCause
 	command *mail.DeleteQueue // nil unless a command deletes it
 	// backlog: all of its messages are dead-lettered, instead of discarded (LEASE-13).
@@ -52,66 +54,68 @@ type farewell struct {
 
 // retire starts the end of the queue for another cause than a command: mail is parked until the vhost has forgotten the
 // queue, has unpublished it, or decided to keep it.
-func (f *farewell) retire(s *state, why endCause) {
-	if s.phase != live {
+func (f *farewell) retire(why endCause) {
+	if f.phase != live {
 		return
 	}
-	*f = farewell{cause: why, lost: s.DeadLetters.Counts().Lost}
-	f.backlog = why == leaseRanOut && s.Settings.ExpiresDeadLettersBacklog && s.Settings.HasDLX
+	*f = farewell{host: f.host, cause: why, lost: f.messages.DeadLetters.Counts().Lost}
+	f.backlog = why == leaseRanOut && f.messages.Settings.ExpiresDeadLettersBacklog && f.messages.Settings.HasDLX
 	ending := ""
-	if f.backlog || s.DeadLetters.Counts().Len > 0 {
+	if f.backlog || f.messages.DeadLetters.Counts().Len > 0 {
 		ending = map[endCause]string{leaseRanOut: topology.EndedLease, autoDeleted: topology.EndedUnused}[why]
 	}
-	f.ask(s, ending)
+	f.ask(ending)
 }
 
 // close starts the end of the queue by a command. Its dead letters are sent once more; then the vhost is asked to forget
 // the queue.
-func (f *farewell) close(s *state, m *mail.DeleteQueue, now clock.Instant) {
-	*f = farewell{cause: deletedByCommand, command: m, lost: s.DeadLetters.Counts().Lost, began: now.Ceil(), since: now.Ceil()}
-	if letters(s) == 0 {
-		f.ask(s, "")
+func (f *farewell) close(m *mail.DeleteQueue, now clock.Instant) {
+	*f = farewell{host: f.host, cause: deletedByCommand, command: m, lost: f.messages.DeadLetters.Counts().Lost, began: now.Ceil(), since: now.Ceil()}
+	if f.letters() == 0 {
+		f.ask("")
 		return
 	}
-	s.phase.becomeClosing()
-	s.SetEnd(true, false)
-	s.DeadLetters.RetryNow(now)
+	f.phase.becomeClosing()
+	f.messages.SetEnd(true, false)
+	f.messages.DeadLetters.RetryNow(now)
 }
 
 // letters returns the number of dead letters. Forwarded messages are not included: a deletion discards them.
-func letters(s *state) int { return s.DeadLetters.Counts().Len - s.DeadLetters.Counts().Forwarding }
+func (f *farewell) letters() int {
+	return f.messages.DeadLetters.Counts().Len - f.messages.DeadLetters.Counts().Forwarding
+}
 
 // ask asks the vhost to forget the queue or, if ending is not empty, to unpublish it.
-func (f *farewell) ask(s *state, ending string) {
-	s.phase.becomeRetiring()
-	s.out.Send(s.vhost.PID, &mail.QueueRetiring{
-		Name: s.queue.Name, Incarnation: s.queue.Incarnation, Queue: s.self,
-		Handled: s.handled, Deleted: f.command != nil, Ending: ending, Lost: f.losses(s),
+func (f *farewell) ask(ending string) {
+	f.phase.becomeRetiring()
+	f.out.Send(f.vhost.PID, &mail.QueueRetiring{
+		Name: f.queue.Name, Incarnation: f.queue.Incarnation, Queue: f.self,
+		Handled: f.handled, Deleted: f.command != nil, Ending: ending, Lost: f.losses(),
 	})
 }
 
 // losses returns the number of messages that were to arrive elsewhere and are lost: all that a delayed exchange holds (DLY-5).
-func (f *farewell) losses(s *state) int {
+func (f *farewell) losses() int {
 	switch {
-	case f.cut || s.queue.Holds():
-		return f.dropped(s) + messages.Left(&s.Messages)
+	case f.cut || f.queue.Holds():
+		return f.dropped() + messages.Left(&f.messages)
 	case f.command != nil:
-		return f.dropped(s) + letters(s)
+		return f.dropped() + f.letters()
 	}
-	return f.dropped(s)
+	return f.dropped()
 }
 
 // dropped returns the number of dead letters that did not arrive, since the end began or the broker started.
-func (f *farewell) dropped(s *state) int { return s.DeadLetters.Counts().Lost - f.lost }
+func (f *farewell) dropped() int { return f.messages.DeadLetters.Counts().Lost - f.lost }
 
 // lastAttempts is the turn of a queue that a command deletes.
-func (f *farewell) lastAttempts(s *state, now clock.Instant) (more bool) {
-	s.dueNow = false
-	s.Pager.Resume(now)
-	s.DeadLetters.Retry(now, s.Dates)
-	more = s.DeadLetters.Flush(now, s.Dates, int(s.turnLimit))
-	if f.waited(letters(s), now) {
-		f.ask(s, "")
+func (f *farewell) lastAttempts(now clock.Instant) (more bool) {
+	f.dueNow = false
+	f.messages.Pager.Resume(now)
+	f.messages.DeadLetters.Retry(now, f.messages.Dates)
+	more = f.messages.DeadLetters.Flush(now, f.messages.Dates, int(f.turnLimit))
+	if f.waited(f.letters(), now) {
+		f.ask("")
 		return false
 	}
 	return more
@@ -125,49 +129,48 @@ func (f *farewell) waited(n int, now clock.Instant) bool {
 	return n == 0 || now.Floor() >= min(f.since+endPatience, f.began+deletePatience)
 }
 
-// begin continues after the vhost has unpublished the queue. Consumers are cancelled (LEASE-9).
-func (f *farewell) begin(s *state, now clock.Instant) {
+// beginEnding continues after the vhost has unpublished the queue. Consumers are cancelled (LEASE-9).
+func (s *state) beginEnding(now clock.Instant) {
+	f := &s.farewell
 	if !s.phase.becomeEnding() {
 		return
 	}
 	f.begun, f.began, s.dueNow = true, now.Ceil(), true
-	s.SetEnd(false, true)
+	s.messages.SetEnd(false, true)
 	s.consumers.CancelAll()
-	f.leaveWaiting(s)
+	s.answerWaiting()
 }
 
-// resume continues the end of a queue after a restart: all of its messages are dead-lettered.
-func (f *farewell) resume(s *state, m *mail.Activate, now clock.Instant) {
+// resumeEnding continues the end of a queue after a restart: all of its messages are dead-lettered.
+func (s *state) resumeEnding(m *mail.Activate, now clock.Instant) {
+	f := &s.farewell
 	f.backlog = true
 	if s.queue.Ending == topology.EndedUnused {
 		f.cause = autoDeleted
 	}
-	f.begin(s, now)
+	s.beginEnding(now)
 	s.out.Send(m.ReplyTo, &mail.ActivateReply{Reply: m.Done(nil)})
 }
 
 // goOn continues the end after the vhost could not store that the queue is gone.
-func (f *farewell) goOn(s *state, now clock.Instant) {
-	s.phase.becomeEnding()
+func (f *farewell) goOn(now clock.Instant) {
+	f.phase.becomeEnding()
 	f.command, f.cut = nil, false
 	f.pause = now.Ceil() + endPause
 }
 
-// leaveWaiting answers requests that wait for messages.
-func (f *farewell) leaveWaiting(s *state) {
-	for _, g := range s.gets {
-		s.handleLate(g)
-	}
-	s.gets = nil
-	for _, m := range s.receivers.Abandon() {
-		s.handleLate(m)
+// answerWaiting answers requests that wait for messages.
+func (s *state) answerWaiting() {
+	for _, m := range s.end() {
+		s.farewell.handleLate(m)
 	}
 }
 
-// handle handles mail while the queue is ending, except mail that is handled as ever, for which it returns false. Publishes
+// handleEnding handles mail while the queue is ending, except mail that is handled as ever, for which it returns false. Publishes
 // that were routed before the queue was unpublished are taken if its messages are dead-lettered. Settlements are for
 // deliveries that turn leaves to their channels.
-func (f *farewell) handle(s *state, received any, now clock.Instant) (handled bool) {
+func (s *state) handleEnding(received any, now clock.Instant) (handled bool) {
+	f := &s.farewell
 	switch m := received.(type) {
 	case timerFired, again, appendDone, loaded, *mail.DeadLetterReply, *mail.DescribeQueue, *mail.Trim:
 		return false
@@ -175,7 +178,7 @@ func (f *farewell) handle(s *state, received any, now clock.Instant) (handled bo
 		if f.backlog && !f.cut {
 			s.enqueue(m, now)
 		} else {
-			s.handleLate(m)
+			f.handleLate(m)
 		}
 	case *mail.Settle:
 		s.deliveries.Settle(m, now)
@@ -186,45 +189,45 @@ func (f *farewell) handle(s *state, received any, now clock.Instant) (handled bo
 	case *mail.PeerGone:
 		s.channelGone(m.Who, now)
 	case *mail.Configure:
-		applySettings(s, m, now)
-		s.DeadLetters.RetryNow(now)
+		s.configure(m, now)
+		s.messages.DeadLetters.RetryNow(now)
 		s.dueNow = true
 	case *mail.DeleteQueue:
 		s.handled++
-		if mayDelete(s, m, messages.Left(&s.Messages)) {
+		if mayDelete(&s.host, m, messages.Left(&s.messages)) {
 			f.command, f.cut, f.began, f.since = m, true, now.Ceil(), now.Ceil()
 		}
 	default:
-		s.handleLate(m)
+		f.handleLate(m)
 	}
 	return true
 }
 
 // turn sends the queue's messages. When none is left, the vhost is asked to forget the queue.
-func (f *farewell) turn(s *state, now clock.Instant) (more bool) {
-	due := s.dueNow
-	s.dueNow = false
+func (f *farewell) turn(now clock.Instant) (more bool) {
+	due := f.dueNow
+	f.dueNow = false
 	if !f.cut {
-		more = f.empty(s, now)
+		more = f.empty(now)
 		if due {
-			s.Pager.Resume(now)
-			s.DeadLetters.Retry(now, s.Dates)
+			f.messages.Pager.Resume(now)
+			f.messages.DeadLetters.Retry(now, f.messages.Dates)
 		}
-		more = s.DeadLetters.Flush(now, s.Dates, int(s.turnLimit)) || more
+		more = f.messages.DeadLetters.Flush(now, f.messages.Dates, int(f.turnLimit)) || more
 	}
-	letters := s.DeadLetters.Counts()
+	letters := f.messages.DeadLetters.Counts()
 	if f.pause <= now.Floor() {
 		f.pause = 0
 	}
 	switch {
-	case f.pause != 0 || more || !s.pending.Empty():
-	case messages.Left(&s.Messages) == 0 || f.cut && f.waited(letters.UnderWay, now):
-		f.ask(s, "")
+	case f.pause != 0 || more || !f.pending.Empty():
+	case messages.Left(&f.messages) == 0 || f.cut && f.waited(letters.UnderWay, now):
+		f.ask("")
 		return false
 	}
 	if !f.heldUp && !f.cut && (letters.Waiting > 0 || now.Floor() >= f.began+endPatience) {
 		f.heldUp = true
-		s.out.Send(s.vhost.PID, &mail.QueueHeldUp{Name: s.queue.Name, Incarnation: s.queue.Incarnation})
+		f.out.Send(f.vhost.PID, &mail.QueueHeldUp{Name: f.queue.Name, Incarnation: f.queue.Incarnation})
 	}
 	return more
 }
@@ -232,31 +235,31 @@ func (f *farewell) turn(s *state, now clock.Instant) (more bool) {
 // empty dead-letters messages or, if only the dead letters of the queue are to arrive, discards the others. Deliveries
 // count as messages of the queue, unless a move or a transaction is about to settle them. It reports whether messages
 // remain.
-func (f *farewell) empty(s *state, now clock.Instant) (more bool) {
-	if s.consumers.Unacked() > 0 {
-		more = s.deliveries.Abandon(func(h backlog.Handle) {
+func (f *farewell) empty(now clock.Instant) (more bool) {
+	if f.consumers.Unacked() > 0 {
+		more = f.deliveries.Abandon(func(h backlog.Handle) {
 			if f.backlog {
-				s.Unclaim(h, now)
+				f.messages.Unclaim(h, now)
 				return
 			}
-			s.Remove(h, store.Purged)
+			f.messages.Remove(h, store.Purged)
 			f.discarded++
 		})
 	}
 	if f.backlog {
-		return s.DeadLetterBacklog() || more
+		return f.messages.DeadLetterBacklog() || more
 	}
-	before := messages.Left(&s.Messages)
-	more = messages.Discard(&s.Messages, &f.at) || more
-	f.discarded += before - messages.Left(&s.Messages)
+	before := messages.Left(&f.messages)
+	more = messages.Discard(&f.messages, &f.at) || more
+	f.discarded += before - messages.Left(&f.messages)
 	return more
 }
 
 // deadline returns when the next turn is due, in wall ms; false if it is not.
-func (f *farewell) deadline(s *state) (int64, bool) {
+func (f *farewell) deadline() (int64, bool) {
 	var next earliest
 	if !f.cut {
-		next.of(s.DeadLetters.Next())
+		next.of(f.messages.DeadLetters.Next())
 	}
 	next.of(min(f.since+endPatience, f.began+deletePatience), f.command != nil)
 	next.of(f.began+endPatience, f.command == nil && !f.heldUp)
@@ -266,33 +269,57 @@ func (f *farewell) deadline(s *state) (int64, bool) {
 
 // forgotten ends the queue after the vhost has removed the name and the bindings. Consumers are cancelled (LEASE-9),
 // outstanding confirms are sent (LEASE-8), and the remaining messages are discarded (LEASE-7).
-func (f *farewell) forgotten(s *state) {
+func (s *state) forgotten() {
+	f := &s.farewell
 	if !s.phase.becomeEnded() {
 		return
 	}
-	left, lost := messages.Left(&s.Messages), f.losses(s)
-	count, discarded := left, left+f.dropped(s)+f.discarded
+	left, lost := messages.Left(&s.messages), f.losses()
+	count, discarded := left, left+f.dropped()+f.discarded
 	if !f.cut {
-		count += f.dropped(s) - s.consumers.Unacked()
+		count += f.dropped() - s.consumers.Unacked()
 	}
 	f.gone = lost
 	s.consumers.CancelAll()
 	if !s.queue.Holds() { // the vhost reports these
-		s.Notices.Purged(s.Scheduled.Len())
-		s.Notices.Lost(lost)
+		s.messages.Notices.Purged(s.messages.Scheduled.Len())
+		s.messages.Notices.Lost(lost)
 	}
-	s.ClearScheduled()
-	s.Retire()
+	s.messages.ClearScheduled()
+	s.messages.Retire()
 	if c := f.command; c != nil {
 		s.out.Send(c.ReplyTo, &mail.DeleteQueueReply{Reply: c.Done(nil), Queue: s.queue.Name, MessageCount: count})
 	}
 	if f.cause == leaseRanOut {
 		s.out.Send(s.vhost.DeadLetter, &mail.QueueExpired{
-			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: s.Dates.Date(s.Journal.At) / 1000,
+			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: s.messages.Dates.Date(s.messages.Journal.At) / 1000,
 		})
 	}
-	f.leaveWaiting(s)
+	s.answerWaiting()
 	for _, m := range s.pending.All() {
-		s.handleLate(m)
+		f.handleLate(m)
+	}
+}
+
+// figures adds what is lost. All messages of a queue that is ending count as ready.
+func (f *farewell) figures(to *figures) {
+	n := &to.numbers
+	n[metrics.Lost] = int64(f.gone)
+	if f.phase == ending {
+		n[metrics.ReadyBytes], n[metrics.UnackedBytes] = n[metrics.ReadyBytes]+n[metrics.UnackedBytes], 0
+	}
+}
+
+// handleLate handles mail that arrives after the vhost has forgotten the queue. Publishes count as routed and discarded
+// (PRO-2), unless the queue has promised to dead-letter them (LEASE-13), which it can no longer do: it refuses them.
+func (f *farewell) handleLate(received any) {
+	if m, ok := received.(mail.Answerable); ok {
+		cause := mail.Gone
+		if _, publish := received.(*mail.Enqueue); publish && f.backlog {
+			cause = mail.Failed
+		}
+		if to, reply := m.Answer(cause); to != nil {
+			f.out.Send(to, reply)
+		}
 	}
 }

@@ -1,97 +1,56 @@
 package queue
 
 import (
+	"candlemark/actors/queue/consumers"
 	"candlemark/actors/system/mail"
-	"candlemark/internal/routing/message"
+	"candlemark/internal/measure/clock"
 )
 
-// This part slows down publishers that outrun a queue's consumers (ADR 60).
-//
-// Owns: credit of connections (ADR 7) for publishes that the queue has taken while other messages were waiting. It is
-// returned as the consumers take messages, at the latest after MaxDelay: publishers that do not wait for confirms are
-// slowed to the speed of fast consumers, but slow consumers do not block publishers.
-//
-// Confirms are not delayed: only the credit to send more is withheld.
+// MaxFlowDelay is how long credit is withheld at most, in ms.
+const MaxFlowDelay = consumers.MaxFlowDelay
 
-const (
-	// MaxFlowDelay is how long credit is withheld, in ms: in each such interval a connection can still use all its credit.
-	MaxFlowDelay = 50
-	// FlowFlood is the batch size from which a publisher counts as not waiting for confirms.
-	FlowFlood = 32
-)
-
-// FlowControl withholds credit from one queue's publishers. The zero value withholds none.
-type FlowControl struct {
-	held []heldCredit // in the order in which it is returned
-	owed uint64       // the number of deliveries after which all of it has been returned
-	// stuck is the number of deliveries when credit was last returned because it was due; until it grows, no consumer
-	// takes messages, and no credit is withheld.
-	stuck uint64
-	back  []heldCredit // released, not yet returned
+// withholding is the part of a queue that withholds credit. A nil *withholding withholds none.
+type withholding struct {
+	base
+	control consumers.FlowControl
 }
 
-// heldCredit is the credit that a connection has used for a batch. It is returned after a number of deliveries, or when it
-// is due.
-type heldCredit struct {
-	chunk *message.Chunk
-	debt  message.Charge
-	after uint64
-	due   int64 // ms of real time
-}
-
-// Hold withholds the credit of a batch that was taken while others were waiting. delivered is the queue's number of
-// deliveries so far, now is in ms of real time. A batch of a few messages keeps its credit: its publisher is slowed down by
-// waiting for confirms.
-func (c *FlowControl) Hold(e *mail.Enqueue, delivered uint64, now int64) {
-	n := len(e.Messages)
-	if n < FlowFlood || e.Chunk == nil || delivered == c.stuck {
+// withhold withholds credit from the sender of a batch if it is faster than the consumers.
+func withhold(s *state, e *mail.Enqueue, now clock.Instant) {
+	if s.messages.Backlog.Ready() == 0 || s.consumers.Len() == 0 {
 		return
 	}
-	if len(c.held) == 0 {
-		c.owed = delivered
+	if s.flow == nil {
+		s.flow = &withholding{base: base{&s.host}}
 	}
-	c.owed += uint64(n + n/8) // more than were added, so that the backlog shrinks
-	h := heldCredit{after: c.owed, due: now + MaxFlowDelay}
-	h.chunk, h.debt = e.DetachCredit()
-	c.held = append(c.held, h)
+	s.flow.control.Hold(e, s.delivered(), (now + s.messages.Pager.Apart).Floor())
 }
 
-// Release selects the credit to be returned now: all, or the credit that is due or covered by deliveries. It may be
-// called on nil.
-func (c *FlowControl) Release(all bool, delivered uint64, now int64) {
-	if c == nil || len(c.held) == 0 {
-		return
+// EndTurn selects the credit that need not be withheld any more.
+func (s *withholding) EndTurn(now clock.Instant) {
+	if s != nil {
+		all := s.phase != live || s.messages.Backlog.Ready() == 0 || s.consumers.Len() == 0
+		s.control.Release(all, s.delivered(), (now + s.messages.Pager.Apart).Floor())
 	}
-	n := 0
-	for n < len(c.held) && (all || c.held[n].after <= delivered || c.held[n].due <= now) {
-		if !all && c.held[n].after > delivered {
-			c.stuck = delivered
-		}
-		n++
-	}
-	c.back = append(c.back, c.held[:n]...)
-	rest := copy(c.held, c.held[n:])
-	clear(c.held[rest:])
-	c.held = c.held[:rest]
 }
 
-// ReleaseCredit returns the released credit to its connections. It may be called on nil.
-func (c *FlowControl) ReleaseCredit() {
-	if c == nil {
-		return
+// ReleaseCredit returns the selected credit to its connections.
+func (s *withholding) ReleaseCredit() {
+	if s != nil {
+		s.control.ReleaseCredit()
 	}
-	for i := range c.back {
-		c.back[i].chunk.Release()
-		c.back[i].debt.Release()
-	}
-	clear(c.back)
-	c.back = c.back[:0]
 }
 
-// Next returns when Release has to be called at the latest, in ms of real time. It may be called on nil.
-func (c *FlowControl) Next() (at int64, ok bool) {
-	if c == nil || len(c.held) == 0 {
+// Due returns when EndTurn has to be called at the latest, in ms of real time.
+func (s *withholding) Due() (at int64, ok bool) {
+	if s == nil {
 		return 0, false
 	}
-	return c.held[0].due, true
+	return s.control.Next()
+}
+
+// End returns all credit.
+func (s *withholding) End() []mail.Answerable {
+	s.control.Release(true, 0, 0)
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/messages"
 	"candlemark/actors/queue/records"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
@@ -37,11 +38,12 @@ const start = 1_800_000_000_000
 // core drives a state as the shell would, at a time set by the test.
 type core struct {
 	state
-	t       *testing.T
-	now     clock.Instant
-	posts   []mail.Post
-	records []store.Record
-	commits []*records.Commit // not answered by the journal yet, oldest first
+	*messages.Messages // the state's
+	t                  *testing.T
+	now                clock.Instant
+	posts              []mail.Post
+	records            []store.Record
+	commits            []*records.Commit // not answered by the journal yet, oldest first
 	// hold keeps batches in the journal until the test settles them.
 	hold bool
 	disk disk
@@ -94,6 +96,11 @@ func newCoreOf(t *testing.T, cfg Config) *core {
 	c := &core{t: t, now: clock.Instant(start * int64(time.Millisecond))}
 	c.init(&cfg, queuePID, c.now)
 	return c
+}
+
+func (c *core) init(cfg *Config, self mail.Address, now clock.Instant) {
+	c.Messages = &c.messages
+	c.state.init(cfg, self, now)
 }
 
 // feed runs a turn for each mail, and the turns that follow from it.

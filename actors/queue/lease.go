@@ -25,7 +25,14 @@ package queue
 //
 // A restart loses the last use; the full period restarts (LEASE-4).
 
-import "math"
+import (
+	"math"
+
+	"candlemark/actors/queue/messages"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/metrics"
+	"candlemark/policies"
+)
 
 // idleLease is the lease of one queue. The zero value means none. All times are wall ms; they are rounded up where the
 // lease starts and down where it is checked, so that it never ends early.
@@ -118,4 +125,60 @@ func (l *idleLease) Deadline() (ms int64, ok bool) {
 func (l *idleLease) Expired(now int64) bool {
 	deadline, ok := l.Deadline()
 	return ok && now >= deadline
+}
+
+// unused is the part of a queue that ends it when its lease is over.
+type unused struct{ base }
+
+func (s unused) Next() (int64, bool) { return s.lease.Deadline() }
+
+// Settings restarts the period, even if it is unchanged (LEASE-4). It has none while the queue is ending.
+func (s unused) Settings(before *policies.QueueSettings, now clock.Instant) {
+	by := leaseChanged
+	if before == nil {
+		if by = leaseStarted; s.queue.Ending != "" {
+			return
+		}
+	}
+	s.lease.SetPeriod(s.messages.Settings.Expires, now.Ceil(), by)
+}
+
+// Slept restarts the lease, as after a restart (LEASE-4).
+func (s unused) Slept(_ int64, now clock.Instant) { s.lease.Renew(now.Ceil(), leaseAwoken) }
+
+func (s unused) Figures(f *figures) {
+	if s.messages.Settings.Expires <= 0 || s.phase >= ending {
+		return
+	}
+	f.numbers[metrics.Leased] = 1
+	at, ends := s.lease.Deadline()
+	if ends {
+		f.leaseEnds = at
+	}
+	if f.info == nil || s.lease.Period() == 0 {
+		return
+	}
+	l := &f.info.Lease
+	used, by := s.lease.LastUse()
+	l.Period, l.Renewed, l.By = s.lease.Period(), s.messages.Dates.Date(used), by.String()
+	if ends {
+		l.Ends = s.messages.Dates.Date(at)
+	}
+}
+
+// excused renews the lease, which is over, if the settings count the messages that the queue holds as a use (LEASE-13), and
+// reports whether it did. held is the number of messages that are not in the backlog.
+func (l *idleLease) excused(m *messages.Messages, held int, now clock.Instant) bool {
+	in := m.Backlog.Len() > 0
+	if !m.Settings.ExpiresIfEmpty || !in && held == 0 {
+		if !m.Settings.RenewedBy.Has(policies.RenewedByScheduled) || held == 0 {
+			return false
+		}
+	}
+	by := leaseScheduled
+	if in {
+		by = leaseNotEmpty
+	}
+	l.Renew(now.Ceil(), by)
+	return true
 }

@@ -61,13 +61,12 @@ func (p *phase) become(next phase, from ...phase) bool {
 func (s *state) handleRecovering(received any, now clock.Instant) {
 	switch m := received.(type) {
 	case *mail.Configure:
-		before := applySettings(s, m, now)
-		s.Expiry.Follow(&before) // the sweep begins when it wakes
+		s.configure(m, now)
 	case *mail.DescribeQueue:
 		s.describe(m)
 	case *mail.Activate:
 		if s.queue.Ending != "" {
-			s.farewell.resume(s, m, now)
+			s.resumeEnding(m, now)
 			return
 		}
 		s.dueNow = s.phase.becomeLive() // messages may have become due before the queue was woken

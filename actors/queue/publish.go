@@ -1,215 +1,248 @@
 package queue
 
 import (
-	"candlemark/actors/queue/consumers"
+	"sync"
+
 	"candlemark/actors/queue/content"
-	"candlemark/actors/queue/messages"
-	"candlemark/actors/queue/sessions"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/routing/message"
-	"candlemark/internal/routing/ruleaction"
 	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
 
+// verdict says what becomes of a message that arrives.
+type verdict uint8
+
+const (
+	pass      verdict = iota // the next gate decides
+	discarded                // not kept, but counts as taken
+	taken                    // confirmed at once
+	stored                   // confirmed when the journal has it
+	refused
+	unfit // refused because it is not valid for the queue
+	verdicts
+)
+
+// gate decides on messages that arrive, before the queue delivers or keeps them.
+type gate interface {
+	// Judge returns pass unless it decides. In a dry run (incoming.dry) it only finds out.
+	Judge(a *incoming) verdict
+	// Took is called when a message that the gate let pass is taken or stored. It returns v, or stored if the confirm has
+	// to wait for a record of the gate.
+	Took(a *incoming, v verdict) verdict
+}
+
+// incoming is a batch that arrives, and the message of it that is being judged. It is reused.
+type incoming struct {
+	*host
+	source  source
+	batch   *mail.Enqueue
+	now     clock.Instant
+	gates   []gate // those that judge the batch
+	at      int    // the index of the message
+	decided int    // the gate that has decided about the message
+	dry     bool
+	m       *message.Message
+	made    bool            // false if the action of a rule could not be applied
+	times   content.Times   // in its headers
+	scanned content.Scanned // its properties
+	replies [verdicts]*mail.EnqueueReply
+}
+
+var arrivals = sync.Pool{New: func() any { return new(incoming) }}
+
 // enqueue takes a batch in order. Messages for the journal are confirmed when the journal has them, all others at once.
 func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
-	var taken, stored, refused, unfit *mail.EnqueueReply
-	if refuses(s, e, now) {
+	s.renewedBy(policies.RenewedByPublish, leasePublished, now)
+	s.messages.ExpireDue(now)
+	s.messages.Counts.Publish += uint64(len(e.Messages))
+	a := arrivals.Get().(*incoming)
+	a.host, a.source, a.batch, a.now = &s.host, s.source(), e, now
+	for _, of := range gates {
+		if g := of(s, e); g != nil {
+			a.gates = append(a.gates, g)
+		}
+	}
+	refuses := e.AllOrNone && a.refusesAll()
+	if !refuses {
+		a.take()
+		withhold(s, e, now)
+	}
+	s.out.done = append(s.out.done, e)
+	a.answer()
+	if !refuses {
+		s.messages.Journal.Confirm(e, a.replies[stored])
+	}
+	clear(a.gates)
+	*a = incoming{gates: a.gates[:0]}
+	arrivals.Put(a)
+}
+
+// take takes the messages that the gates admit.
+func (a *incoming) take() {
+	for i := range a.batch.Messages {
+		a.at = i
+		before := a.messages.Seq
+		if a.batch.Origins != nil {
+			a.messages.Journal.Origin = store.Origin{Queue: store.QueueID(a.batch.Origin), Seq: a.batch.Origins[i]}
+		}
+		a.note(a.enter(&a.batch.Messages[i]), before)
+	}
+}
+
+// enter takes one message, unless a gate decides otherwise.
+func (a *incoming) enter(m *message.Message) verdict {
+	v, by := a.judge(m), len(a.gates)
+	if v == pass {
+		v = a.accept()
+	} else {
+		by = a.decided
+	}
+	if v == taken || v == stored {
+		for _, g := range a.gates[:by] {
+			v = g.Took(a, v)
+		}
+	}
+	return v
+}
+
+// judge asks the gates about a message until one decides.
+func (a *incoming) judge(m *message.Message) verdict {
+	a.m, a.made, a.times = m, true, content.Times{}
+	a.scanned.Next()
+	for i, g := range a.gates {
+		if v := g.Judge(a); v != pass {
+			a.decided = i
+			return v
+		}
+	}
+	return pass
+}
+
+// refusesAll reports whether a batch that is to be taken all or none is refused because one message cannot be taken
+// (DL-10). If they exceed the limits, each of them is treated as a refused publish.
+func (a *incoming) refusesAll() bool {
+	come, bytes := make([]message.Message, 0, len(a.batch.Messages)), int64(0)
+	a.dry = true
+	for i := range a.batch.Messages {
+		a.at = i
+		come = append(come, a.batch.Messages[i])
+		switch v := a.judge(&come[len(come)-1]); v {
+		case pass:
+			bytes += int64(len(a.m.Body))
+		case refused, unfit:
+			a.all(v)
+			return true
+		default:
+			come = come[:len(come)-1]
+		}
+	}
+	a.dry = false
+	if !a.messages.Refuses(len(come), bytes) {
+		return false
+	}
+	for i := range come {
+		a.messages.Unwanted(&come[i], store.Overflowed, a.now)
+	}
+	a.all(refused)
+	return true
+}
+
+// all notes a verdict about all messages.
+func (a *incoming) all(v verdict) {
+	for i := range a.batch.Messages {
+		a.m = &a.batch.Messages[i]
+		a.note(v, a.messages.Seq)
+	}
+}
+
+// note adds the publish number of the message to the reply for a verdict. before is the queue's newest number before this
+// message.
+func (a *incoming) note(v verdict, before uint64) {
+	if a.m.Number == 0 {
 		return
 	}
-	reader := s.Reader()
-	looks, scanned := reader.Looks(), content.Scanned{}
-	for i := range e.Messages {
-		m := &e.Messages[i]
-		var times content.Times
-		scanned.Next()
-		before, id := begun(s, e, i), uint64(0)
-		if s.Settings.DuplicateWindow > 0 && !e.Moved {
-			var is, written bool
-			if id, is, written = messages.Duplicate(&s.Messages, m, &scanned, e.Action, now); is {
-				noteDuplicate(s, &taken, &stored, e, m.Number, written)
-				continue
-			}
+	if v == discarded {
+		v = taken
+	}
+	reply := a.replies[v]
+	if reply == nil {
+		reply = &mail.EnqueueReply{Queue: a.self}
+		a.replies[v] = reply
+	}
+	reply.Add(a.m.Number)
+	if a.batch.Numbered {
+		seq := uint64(0)
+		if a.messages.Seq != before {
+			seq = a.messages.Seq
 		}
-		made := e.Action == nil || ruleaction.Apply(e.Action, m)
-		if !made && !messages.TakesFailed(&s.Settings, e.Action) || s.Sessions != nil && !sessions.Names(scanned.Of(m.Header)) {
-			noteReply(&unfit, s, e, m.Number, before)
+		reply.Seqs = append(reply.Seqs, seq)
+	}
+}
+
+// answer sends the replies that need not wait for the journal.
+func (a *incoming) answer() {
+	for _, v := range [...]verdict{taken, refused, unfit} {
+		reply := a.replies[v]
+		if reply == nil {
 			continue
 		}
-		if looks && made {
-			times = reader.Times(m, scanned.Of(m.Header), now)
+		if v != taken {
+			reply.Refused, reply.Seqs = true, nil
 		}
-		reply := &taken
-		switch {
-		case s.Journal.Err() != nil && s.Journal.Stores(m):
-			reply, id = &refused, 0
-		case !made:
-			if _, written := s.Unwanted(m, store.Failed, now); written {
-				reply = &stored
-			}
-		case times.Due.At > now.Floor():
-			if s.KeepScheduled(m, times, now) {
-				reply = &stored
-			}
-		case !e.Prepared && s.Refuses(1, int64(len(m.Body))):
-			id = 0
-			dead, _ := s.Unwanted(m, store.Overflowed, now)
-			if !dead || !mail.Same(e.From, s.vhost.DeadLetter) { // else it dies here again, so its sender must not retry (DL-29)
-				reply = &refused
-			}
-		case s.accept(m, times, e.Chunk, now) || id != 0 && s.Journal.Stores(m): // its id was written
-			reply = &stored
+		if v == unfit {
+			reply.Why = unfitness(a.batch)
 		}
-		noteReply(reply, s, e, m.Number, before)
-		if id != 0 {
-			messages.Remember(&s.Messages, id, m, now)
-		}
-	}
-	holdCredit(s, e, now)
-	s.out.done = append(s.out.done, e)
-	replyToSender(s, e, taken, false, nil)
-	replyToSender(s, e, refused, true, nil)
-	replyToSender(s, e, unfit, true, messages.Unfit(e.Action))
-	s.Journal.Confirm(e, stored)
-}
-
-// begun notes of which stored message the next one is a copy, and returns the last number of the queue before it.
-func begun(s *state, e *mail.Enqueue, i int) uint64 {
-	if e.Origins != nil {
-		s.Journal.Origin = store.Origin{Queue: store.QueueID(e.Origin), Seq: e.Origins[i]}
-	}
-	return s.Seq
-}
-
-// refuses prepares the queue for a batch. If the batch is to be taken all or none and one message cannot be taken, it
-// refuses the batch and returns true.
-func refuses(s *state, e *mail.Enqueue, now clock.Instant) bool {
-	s.renewedBy(policies.RenewedByPublish, leasePublished, now)
-	s.ExpireDue(now)
-	s.Counts.Publish += uint64(len(e.Messages))
-	if !e.AllOrNone {
-		return false
-	}
-	refused, why := messages.RefusesAll(&s.Messages, e.Messages, e.Action, now)
-	if refused {
-		refuseAll(s, e, why)
-	}
-	return refused
-}
-
-// refuseAll refuses all messages of a batch for the reason why, which may be nil.
-func refuseAll(s *state, e *mail.Enqueue, why error) {
-	var refused *mail.EnqueueReply
-	for i := range e.Messages {
-		noteReply(&refused, s, e, e.Messages[i].Number, s.Seq)
-	}
-	s.out.done = append(s.out.done, e)
-	replyToSender(s, e, refused, true, why)
-}
-
-// replyToSender sends reply, unless nil, to the sender of e: the messages were taken, or refused for the reason why.
-func replyToSender(s *state, e *mail.Enqueue, reply *mail.EnqueueReply, refused bool, why error) {
-	if reply == nil {
-		return
-	}
-	if reply.Refused, reply.Why = refused, why; refused {
-		reply.Seqs = nil
-	}
-	s.out.Send(e.From, reply)
-}
-
-// noteDuplicate counts a message that was accepted before as taken. If the original is being written to the journal,
-// the confirm waits until the journal has it.
-func noteDuplicate(s *state, taken, stored **mail.EnqueueReply, e *mail.Enqueue, number uint64, written bool) {
-	s.Counts.Duplicates++
-	if !written {
-		noteReply(taken, s, e, number, s.Seq)
-		return
-	}
-	noteReply(stored, s, e, number, s.Seq)
-	s.Journal.Await(func(bool) {}) // commits end in order
-}
-
-// holdCredit withholds credit from a sender that is faster than the consumers.
-func holdCredit(s *state, e *mail.Enqueue, now clock.Instant) {
-	if s.Backlog.Ready() == 0 || s.consumers.Len() == 0 {
-		return
-	}
-	if s.flow == nil {
-		s.flow = &FlowControl{}
-	}
-	s.flow.Hold(e, s.Counts.Deliver+s.Counts.DeliverNoAck, (now + s.Pager.Apart).Floor())
-}
-
-// releaseCredit returns withheld credit that is due.
-func releaseCredit(s *state, now clock.Instant) {
-	all := s.phase != live || s.Backlog.Ready() == 0 || s.consumers.Len() == 0
-	s.flow.Release(all, s.Counts.Deliver+s.Counts.DeliverNoAck, (now + s.Pager.Apart).Floor())
-}
-
-// noteReply adds a publish number to *reply, and creates the reply for the first one. before is the sequence number of
-// the newest message before this one.
-func noteReply(reply **mail.EnqueueReply, s *state, e *mail.Enqueue, number, before uint64) {
-	if number == 0 {
-		return
-	}
-	if *reply == nil {
-		*reply = &mail.EnqueueReply{Queue: s.self}
-	}
-	(*reply).Add(number)
-	if e.Numbered {
-		if s.Seq == before {
-			before = 0
-		} else {
-			before = s.Seq
-		}
-		(*reply).Seqs = append((*reply).Seqs, before)
+		a.out.Send(a.batch.From, reply)
 	}
 }
 
-// accept delivers a message to a consumer that can take it now, unless other messages are ahead of it, or adds it to
-// the backlog. It reports whether the message was written to the journal.
-func (s *state) accept(m *message.Message, times content.Times, chunk *message.Chunk, now clock.Instant) (stored bool) {
-	over := false
-	if times.Dated {
-		left := times.Expires - now.Ceil()
-		m.Cap(max(left, 0))
-		over = left <= 0 // not even an immediate delivery is possible
+// kept tells when a message that the queue keeps can be confirmed.
+func kept(written bool) verdict {
+	if written {
+		return stored
 	}
-	deadline := s.Expiry.Deadline(m.TTL, now)
-	late := over || deadline <= now.Floor() // TTL 0: deliver at once or expire (TTL-20)
-	var c *consumers.Consumer
-	if s.Sessions == nil { // otherwise the holder of its session gets it at the end of the turn
-		c = s.consumers.NextFor(mail.ChargeOf(m.Size()))
+	return taken
+}
+
+// lifetime returns the deadline of the message, whether it is over at once, so that it is delivered now or expires
+// (TTL-20), and whether not even a delivery now is possible.
+func (a *incoming) lifetime() (deadline int64, late, over bool) {
+	if a.times.Dated {
+		left := a.times.Expires - a.now.Ceil()
+		a.m.Cap(max(left, 0))
+		over = left <= 0
+	}
+	deadline = a.messages.Expiry.Deadline(a.m.TTL, a.now)
+	return deadline, over || deadline <= a.now.Floor(), over
+}
+
+// accept delivers the message to a consumer that can take it now, unless other messages are ahead of it, or adds it to the
+// backlog.
+func (a *incoming) accept() verdict {
+	deadline, late, over := a.lifetime()
+	c := a.source.First(mail.ChargeOf(a.m.Size()))
+	if over || a.messages.Backlog.Ready() > 0 {
+		c = nil
 	}
 	switch {
-	case s.Settings.HasForward && !over && s.phase == live && s.CanForward(m):
-		h := s.Keep(m, deadline, now)
-		stored = s.Backlog.Entry(h).Stored
-		s.Forward(h, late)
-		return stored
-	case over || s.Backlog.Ready() > 0 || c == nil:
-		if late && !s.ShouldDeadLetter(store.Expired) {
-			s.Notices.Dropped(store.Expired)
-			return false
-		}
-	case c.NoAck:
-		s.deliverDirect(c, m, chunk, deadline, now)
-		return false
+	case c != nil && c.NoAck:
+		a.deliverDirect(c, a.m, a.batch.Chunk, deadline, a.now)
+		return taken
+	case c == nil && late && !a.messages.ShouldDeadLetter(store.Expired):
+		a.messages.Notices.Dropped(store.Expired)
+		return taken
+	}
+	h := a.messages.Keep(a.m, deadline, a.now)
+	written := a.messages.Backlog.Entry(h).Stored
+	switch {
+	case c != nil:
+		a.deliver(c, h, a.now)
+	case late:
+		a.messages.EndReady(h, store.Expired)
 	default:
-		h := s.Keep(m, deadline, now)
-		stored = s.Backlog.Entry(h).Stored
-		s.deliver(c, h, now)
-		return stored
+		a.messages.Wait(h)
 	}
-	h := s.Keep(m, deadline, now)
-	stored = s.Backlog.Entry(h).Stored
-	if late {
-		s.EndReady(h, store.Expired)
-	} else {
-		s.Wait(h)
-	}
-	return stored
+	return kept(written)
 }

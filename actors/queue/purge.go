@@ -1,27 +1,31 @@
 package queue
 
 import (
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/policies"
 )
 
-// purge drops all messages that no consumer holds.
-func (s *state) purge(m *mail.Purge, now clock.Instant) {
-	if err := access(s.queue, s.vhost, m.Connection); err != nil {
-		s.out.Send(m.ReplyTo, &mail.PurgeReply{Reply: m.Done(err)})
-		return
+// purges takes the commands that remove messages.
+type purges struct{ s *state }
+
+func (p purges) Handle(received any, now clock.Instant) (taken bool) {
+	s := p.s
+	setup := deliveries.Purge{Messages: &s.messages, Pending: &s.pending, Out: &s.out.Posts, Limit: int(s.turnLimit), Noted: s.noted}
+	switch m := received.(type) {
+	case *mail.Purge:
+		if err := access(s.queue, s.vhost, m.Connection); err != nil {
+			s.out.Send(m.ReplyTo, &mail.PurgeReply{Reply: m.Done(err)})
+			return true
+		}
+		s.renewedBy(policies.RenewedByUpdate, leaseUpdated, now)
+		setup.All(m, now)
+	case *mail.DeleteMessages:
+		s.renewedBy(policies.RenewedByUpdate, leaseUpdated, now)
+		setup.Oldest(m, now)
+	default:
+		return false
 	}
-	s.renewedBy(policies.RenewedByUpdate, leaseUpdated, now)
-	purgeAll(purgeParts(s), m, now)
-}
-
-// deleteMessages deletes some of the oldest messages.
-func deleteMessages(s *state, m *mail.DeleteMessages, now clock.Instant) {
-	s.renewedBy(policies.RenewedByUpdate, leaseUpdated, now)
-	purgeOldest(purgeParts(s), m, now)
-}
-
-func purgeParts(s *state) purgeSetup {
-	return purgeSetup{Messages: &s.Messages, Pending: &s.pending, Out: &s.out.Posts, Limit: int(s.turnLimit)}
+	return true
 }

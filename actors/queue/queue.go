@@ -181,9 +181,9 @@ func (q *queue) turn(ctx actor.Context, received any) {
 	if q.cfg.Fault != nil {
 		q.cfg.Fault(received)
 	}
-	q.state.OverLimit, q.state.Critical = q.cfg.Budget.OverLimit(), q.cfg.Budget.Critical()
-	if q.state.Settings.DuplicateWindow > 0 || q.state.Sessions != nil {
-		q.state.Scarce, q.state.Full = !q.notes.Spare(1), q.notes.Room(1)
+	q.state.messages.OverLimit, q.state.messages.Critical = q.cfg.Budget.OverLimit(), q.cfg.Budget.Critical()
+	if q.state.messages.Settings.DuplicateWindow > 0 || q.state.messages.Sessions != nil {
+		q.state.messages.Scarce, q.state.messages.Full = !q.notes.Spare(1), q.notes.Room(1)
 	}
 	q.state.handle(received, q.now())
 	q.carryOut(ctx)
@@ -192,18 +192,18 @@ func (q *queue) turn(ctx actor.Context, received any) {
 // start initialises the core, and reports whether it has work to do at once.
 func (q *queue) start(ctx actor.Context) bool {
 	now, slept := q.cfg.Clock.Read()
-	q.slept, q.state.Dates = slept, q.cfg.Clock.Dates()
-	q.begin.Recovered = records.FromWall(q.begin.Recovered, q.state.Dates.Read(), now)
+	q.slept, q.state.messages.Dates = slept, q.cfg.Clock.Dates()
+	q.begin.Recovered = records.FromWall(q.begin.Recovered, q.state.messages.Dates.Read(), now)
 	q.state.init(q.begin, ctx.Self(), now)
 	q.begin = nil
-	return q.state.Backlog.Len() > 0 || q.state.Scheduled.Len() > 0
+	return q.state.messages.Backlog.Len() > 0 || q.state.figures().held > 0
 }
 
 // carryOut carries out what the core has decided, in order.
 func (q *queue) carryOut(ctx actor.Context) {
 	s := &q.state
-	list, c := s.Journal.HandOver()
-	records.ToWall(list, s.Dates.Skew())
+	list, c := s.messages.Journal.HandOver()
+	records.ToWall(list, s.messages.Dates.Skew())
 	q.post(ctx)
 	for _, w := range s.out.watch {
 		actorlib.Watch(ctx, w)

@@ -74,9 +74,9 @@ func TestReleasedWhileWritten_DLY9(t *testing.T) {
 		}
 		r.look(func(s *state) {
 			n := 0
-			s.Backlog.Walk(func(h uint32) bool {
-				if n++; s.Backlog.Place(h) == 0 {
-					r.t.Errorf("nobody knows where %d is", s.Backlog.Seq(h))
+			s.messages.Backlog.Walk(func(h uint32) bool {
+				if n++; s.messages.Backlog.Place(h) == 0 {
+					r.t.Errorf("nobody knows where %d is", s.messages.Backlog.Seq(h))
 				}
 				return true
 			})

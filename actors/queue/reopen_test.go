@@ -44,21 +44,21 @@ func (r *rig) survivors() map[uint64]survivor {
 		s.consumers.Channels(func(h *consumers.Holder) {
 			h.Unacked.Each(func(_ uint64, u consumers.ChannelDelivery) bool { out[u.Message] = true; return true })
 		})
-		s.DeadLetters.Each(func(h backlog.Handle, why store.Reason) bool {
+		s.messages.DeadLetters.Each(func(h backlog.Handle, why store.Reason) bool {
 			out[h] = out[h] || why == store.Rejected
 			return true
 		})
-		s.Backlog.Sweep(1, 1<<30, func(h uint32) {
-			e := s.Backlog.Entry(h)
+		s.messages.Backlog.Sweep(1, 1<<30, func(h uint32) {
+			e := s.messages.Backlog.Entry(h)
 			if !e.Stored {
 				return
 			}
-			enqueued, ttl := s.Backlog.Times(h)
+			enqueued, ttl := s.messages.Backlog.Times(h)
 			all[e.Seq] = survivor{
-				e.Deadline, ttl, enqueued, s.Backlog.Size(h), e.Returns,
-				s.Backlog.Priority(h), e.Redelivered || out[h], e.Marks&backlog.Deferred != 0, 0,
+				e.Deadline, ttl, enqueued, s.messages.Backlog.Size(h), e.Returns,
+				s.messages.Backlog.Priority(h), e.Redelivered || out[h], e.Marks&backlog.Deferred != 0, 0,
 			}
-			if until, ok := s.Deferred.Until(h); ok && e.Marks&backlog.Deferred != 0 {
+			if until, ok := s.messages.Deferred.Until(h); ok && e.Marks&backlog.Deferred != 0 {
 				m := all[e.Seq]
 				if m.until = until; until <= r.config.Clock.Now().Floor() { // it becomes ready in the next turn
 					m.deferred, m.until = false, 0
@@ -208,7 +208,7 @@ func (r *rig) surroundings(rng *rand.Rand) {
 
 // life runs the time between two restarts.
 func (x *traffic) life() {
-	x.look(func(s *state) { s.Pager.Idle, s.Pager.Busy = 0, 0 })
+	x.look(func(s *state) { s.messages.Pager.Idle, s.messages.Pager.Busy = 0, 0 })
 	for range 150 {
 		x.step()
 		if x.rng.IntN(10) == 0 {
@@ -247,7 +247,7 @@ func (x *traffic) drain() {
 	time.Sleep(time.Second) // until no message is postponed
 	synctest.Wait()
 	ready := 0
-	x.look(func(s *state) { ready = s.Backlog.Ready() })
+	x.look(func(s *state) { ready = s.messages.Backlog.Ready() })
 	got[*mail.GetReply](x.channel)
 	for range ready {
 		x.settled(&mail.Get{Request: mail.Request{ReplyTo: x.channel.pid}, Channel: x.channel.pid, NoAck: true})
@@ -268,8 +268,8 @@ func (x *traffic) drain() {
 		}
 	}
 	x.look(func(s *state) {
-		if s.Backlog.Ready() != 0 || s.Counts.Damaged != 0 {
-			x.t.Errorf("%d ready, %d damaged", s.Backlog.Ready(), s.Counts.Damaged)
+		if s.messages.Backlog.Ready() != 0 || s.messages.Counts.Damaged != 0 {
+			x.t.Errorf("%d ready, %d damaged", s.messages.Backlog.Ready(), s.messages.Counts.Damaged)
 		}
 	})
 	if there == 0 && ready > 0 {

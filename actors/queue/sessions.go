@@ -5,43 +5,122 @@ import (
 
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
-
+	"candlemark/actors/queue/deliveries"
+	"candlemark/actors/queue/inspect"
+	"candlemark/actors/queue/messages"
+	"candlemark/actors/queue/sessions"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/store"
 	"candlemark/protocol"
 )
 
-// Methods that the queue implements for its receivers, if it has sessions.
+// sessioned is the part of a queue with sessions: each consumer gets the messages of the session that it has locked, so
+// the part replaces the order of the backlog as the source of messages.
+type sessioned struct {
+	base
+	indifferent
+	receivers deliveries.Receivers
+}
 
-// needsSession returns the error for a consumer or a basic.get that names no session (SESSION-2).
-func needsSession(s *state) error {
+// newSessioned returns the part of a queue, and enables its sessions if it has them.
+func newSessioned(b base, q *topology.Queue) sessioned {
+	if sessions.Enabled(q.Arguments) {
+		messages.EnableSessions(&b.messages, sessions.New(&b.messages.Backlog, b.consumers.Run))
+	}
+	return sessioned{base: b, receivers: deliveries.NewReceivers(deliveries.ReceiverParts{
+		Name: q.Name, Self: b.self, Messages: &b.messages, Consumers: &b.consumers, Takes: &b.deliveries, Pending: &b.pending, Limit: &b.turnLimit, Out: &b.out.Posts, Owner: b.host,
+	})}
+}
+
+func (s *sessioned) Handle(received any, now clock.Instant) (taken bool) {
+	switch m := received.(type) {
+	case *mail.UseSession:
+		s.receivers.Use(m, now)
+	case *mail.ListSessions:
+		s.receivers.List(m, now)
+	default:
+		return false
+	}
+	return true
+}
+
+// Judge refuses messages without a valid session id.
+func (s *sessioned) Judge(a *incoming) verdict {
+	if !sessions.Names(a.scanned.Of(a.m.Header)) {
+		return unfit
+	}
+	return pass
+}
+
+func (s *sessioned) Next() (int64, bool) {
+	var next earliest
+	next.of(s.messages.Sessions.Next())
+	next.of(s.receivers.Next())
+	return next.at, next.ok
+}
+
+func (s *sessioned) Advance(now clock.Instant) (more bool) { return s.receivers.Expire(now) }
+func (s *sessioned) Slept(ms int64, _ clock.Instant)       { s.messages.Sessions.Postpone(ms) }
+func (s *sessioned) Resume(clock.Instant)                  { s.messages.Sessions.Resume() }
+
+func (s *sessioned) Gone(channel mail.Address, now clock.Instant) {
+	s.receivers.Cancel(channel, "", now)
+}
+
+func (s *sessioned) Busy() bool             { return !s.messages.Sessions.Idle() }
+func (s *sessioned) Noted() bool            { return s.messages.Sessions.Noted() }
+func (s *sessioned) End() []mail.Answerable { return s.receivers.Abandon() }
+func (s *sessioned) Show(v *inspect.View)   { v.Sessions = s.messages.Sessions }
+
+func (s *sessioned) Figures(f *figures) {
+	all := s.messages.Sessions
+	f.memory, f.counted, f.notes = f.memory+all.Bytes(), f.counted+all.Bytes(), f.notes+all.StateBytes()
+	if f.info != nil {
+		f.info.Sessions = all.Len()
+	}
+}
+
+// Restore leaves the content of a state to be read later.
+func (s *sessioned) Restore(n *store.Recovered) (taken bool) {
+	if s.messages.Sessions != nil {
+		s.messages.Sessions.Unknown(store.Ref{Seq: n.Seq, At: n.At}, n.Body)
+	}
+	return true
+}
+
+func (s *sessioned) Admits(session *mail.SessionRequest) error {
+	if session != nil {
+		return nil
+	}
 	return fmt.Errorf("%w: %w", mail.ErrSessionNeeded, protocol.ChannelErrorf(protocol.PreconditionFailed,
 		"queue '%s' in vhost '%s' requires sessions: only clients of Azure Service Bus can receive from it", s.queue.Name, s.vhost.Name))
 }
 
-// Attach implements deliveries.ReceiverOwner.
-func (s *state) Attach(c *consumers.Consumer) {
-	s.consumers.Attach(c, false)
-	s.Consumed = true
-	s.lease.Hold()
+// Consume attaches the consumer when it has locked a session.
+func (s *sessioned) Consume(m *mail.Consume, c *consumers.Consumer, now clock.Instant) {
+	s.receivers.Consume(m, c, now)
 }
 
-// Detach implements deliveries.ReceiverOwner.
-func (s *state) Detach(c *consumers.Consumer, now clock.Instant) { s.detach(c, now) }
-
-// HoldLease implements deliveries.ReceiverOwner: a receiver that waits for a session holds the lease as a consumer does.
-func (s *state) HoldLease(hold bool, now clock.Instant) {
-	if hold {
-		s.lease.Hold()
-	} else {
-		s.lease.Release(now.Ceil(), leaseLeft)
-	}
+func (s *sessioned) Cancel(m *mail.CancelConsumer, now clock.Instant) {
+	s.receivers.Cancel(m.Channel, m.Tag, now)
 }
 
-// next returns the next message for c; false if there is none, or none in its session.
-func next(s *state, c *consumers.Consumer, now clock.Instant) (backlog.Handle, bool) {
-	if s.Sessions != nil {
-		return s.Sessions.First(c, now.Floor())
+func (s *sessioned) Assign(now clock.Instant) { s.receivers.Turn(now) }
+
+// First returns nil: the holder of the message's session gets it at the end of the turn.
+func (s *sessioned) First(int) *consumers.Consumer { return nil }
+
+func (s *sessioned) Of(c *consumers.Consumer, now clock.Instant) (backlog.Handle, bool) {
+	return s.messages.Sessions.First(c, now.Floor())
+}
+
+// Ready lets the other consumers go on while contents are read for one.
+func (s *sessioned) Ready(c *consumers.Consumer, h backlog.Handle, now clock.Instant) (is, others bool) {
+	if s.messages.Backlog.IsPaged(h) {
+		s.receivers.Read(c, now)
+		return false, true
 	}
-	return s.Backlog.First()
+	return true, true
 }

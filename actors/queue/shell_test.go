@@ -562,8 +562,8 @@ func TestBudget(t *testing.T) {
 func (r *rig) live() map[uint64]int64 {
 	live := map[uint64]int64{}
 	r.look(func(s *state) {
-		s.Backlog.Sweep(1, 1<<30, func(h uint32) {
-			if e := s.Backlog.Entry(h); e.Stored {
+		s.messages.Backlog.Sweep(1, 1<<30, func(h uint32) {
+			if e := s.messages.Backlog.Entry(h); e.Stored {
 				live[e.Seq] = e.Deadline
 			}
 		})

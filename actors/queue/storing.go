@@ -48,7 +48,7 @@ func (q *queue) read(ctx actor.Context) {
 		q.reading++
 	}
 	out.lookups = out.lookups[:0]
-	refs, handles, bytes := q.state.Pager.Orders()
+	refs, handles, bytes := q.state.messages.Pager.Orders()
 	if len(refs) == 0 {
 		return
 	}
@@ -60,25 +60,24 @@ func (q *queue) read(ctx actor.Context) {
 // idOf returns the queue's id in the journal.
 func idOf(q *topology.Queue) store.QueueID { return store.QueueID(q.Incarnation) }
 
-// account updates the queue's share of the memory budget.
+// account updates the queue's share of the memory budget by the figures that publishFigures has found.
 func (q *queue) account() {
-	s := &q.state
-	reading := s.Pager.Reading()
-	bytes := s.Backlog.Counted() + s.Scheduled.Counted() + s.Duplicates.Bytes() + s.Sessions.Bytes() + reading
+	s, f := &q.state, &q.figures
+	reading := s.messages.Pager.Reading()
+	bytes := f.counted + reading
 	q.cfg.Budget.Add(bytes - q.budgetBytes)
 	q.cfg.Budget.Read(reading - q.budgetReading)
 	q.budgetBytes, q.budgetReading = bytes, reading
-	noted := s.Duplicates.Bytes() + s.Sessions.StateBytes()
-	q.notes.Hold(noted - q.noted)
-	q.noted = noted
-	count := int64(s.Backlog.Len() + s.Scheduled.Len())
+	q.notes.Hold(f.notes - q.noted)
+	q.noted = f.notes
+	count := int64(s.messages.Backlog.Len() + f.held)
 	q.cfg.Budget.Count(count - q.budgetCount)
 	q.budgetCount = count
 }
 
 // report logs rare events and counts dropped messages.
 func (q *queue) report() {
-	n := &q.state.Notices
+	n := &q.state.messages.Notices
 	n.Counts(func(why store.Reason, messages uint64) {
 		if word := deadletters.Reasons[why]; word != "" && q.cfg.Died != nil {
 			q.cfg.Died(word, messages)

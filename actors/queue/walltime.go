@@ -12,7 +12,8 @@ import (
 // now returns the time of a turn. If the machine was suspended since the last turn, the core is informed first.
 func (q *queue) now() clock.Instant {
 	now, slept := q.cfg.Clock.Read()
-	q.state.Dates, q.state.Pager.Apart = q.cfg.Clock.Dates(), clock.Instant(q.cfg.Clock.Apart())
+	m := &q.state.messages
+	m.Dates, m.Pager.Apart = q.cfg.Clock.Dates(), clock.Instant(q.cfg.Clock.Apart())
 	if slept != q.slept {
 		q.state.machineSlept(slept-q.slept, now)
 		q.slept = slept
@@ -24,8 +25,10 @@ func (q *queue) now() clock.Instant {
 // after a restart (LEASE-4), and timeouts of deliveries are extended. Deadlines of messages are not: they are
 // overdue, as after a restart (TTL-26).
 func (s *state) machineSlept(d time.Duration, now clock.Instant) {
-	s.lease.Renew(now.Ceil(), leaseAwoken)
 	ms := int64(d+time.Millisecond-1) / int64(time.Millisecond)
-	s.deliveries.Timeouts.Postpone(ms)
-	s.Sessions.Postpone(ms)
+	s.each(func(p part) {
+		if x, ok := p.(sleeper); ok {
+			x.Slept(ms, now)
+		}
+	})
 }

@@ -1,10 +1,6 @@
 package queue
 
-import (
-	"candlemark/actors/queue/inspect"
-	"candlemark/actors/system/mail"
-	"candlemark/internal/measure/clock"
-)
+import "candlemark/actors/system/mail"
 
 // workLimit is the limit of messages that a command handles, and of messages delivered, in one turn. The rest follows
 // in further turns (ADR 29).
@@ -22,37 +18,4 @@ func ownMail(received any) bool {
 		return true
 	}
 	return false
-}
-
-// beginPreview starts a preview. One in progress is abandoned.
-func beginPreview(s *state, m *mail.PreviewSettings) {
-	dropPreview(s, mail.Unseen)
-	s.preview = inspect.NewPreview(m, &s.Settings)
-}
-
-// continuePreview examines more messages, and reports whether any are left.
-func continuePreview(s *state, now clock.Instant) (more bool) {
-	switch {
-	case s.preview == nil:
-		return false
-	case s.phase >= ending:
-		dropPreview(s, mail.Gone)
-		return false
-	}
-	kept, _ := s.DeadLetters.Retained()
-	answer := s.preview.Step(&s.Backlog, &s.Expiry, now, int(s.turnLimit), kept, s.Dates)
-	if answer == nil {
-		return true
-	}
-	s.out.Send(s.preview.Asked.ReplyTo, answer)
-	s.preview = nil
-	return false
-}
-
-// dropPreview abandons the preview and answers its command according to why.
-func dropPreview(s *state, why mail.Cause) {
-	if s.preview != nil {
-		s.out.Send(s.preview.Asked.Answer(why))
-		s.preview = nil
-	}
 }

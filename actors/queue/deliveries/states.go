@@ -67,17 +67,6 @@ func (r *Receivers) setState(m *mail.UseSession, reply *mail.UseSessionReply) {
 	})
 }
 
-// OfLink resolves the link in a Peek to its session.
-func (r *Receivers) OfLink(m *mail.Peek) *mail.Peek {
-	id := r.Messages.Sessions.ByLink(m.Link, m.Connection)
-	if m.Session != nil || id == nil {
-		return m
-	}
-	of := *m
-	of.Session = id
-	return &of
-}
-
 // List answers with the ids of sessions, over several turns.
 func (r *Receivers) List(m *mail.ListSessions, now clock.Instant) {
 	if r.Messages.Sessions == nil {

@@ -25,6 +25,10 @@ type peeking struct {
 
 // Peek lists messages: the messages in the queue, then the scheduled ones.
 func (v View) Peek(m *mail.Peek) Query {
+	if id := v.Sessions.ByLink(m.Link, m.Connection); m.Session == nil && id != nil {
+		of := *m
+		of.Session, m = id, &of
+	}
 	p := &peeking{View: v, asked: m, reply: &mail.PeekReply{Reply: m.Done(nil)}, states: m.States}
 	if m.ByDeadline {
 		return p.byDeadline()

@@ -8,26 +8,26 @@ import (
 // This part keeps the ids of messages that a queue has accepted within its window, to detect duplicates
 // (DUP-1).
 //
-// Owns: hashes of the last maxIDs ids, and the time at which each expires.
+// Owns: hashes of the last MaxIDs ids, and the time at which each expires.
 //
 // Deadlines: the times of the ids; expired ids are removed up to duplicateSlack later, in bulk.
 //
 // A restart loses the ids of messages that were not stored; for the others, the journal has notes.
 
-// maxIDs is the maximum number of ids; beyond it the oldest is removed early.
-const maxIDs = 100_000
+// MaxIDs is the maximum number of ids; beyond it the oldest is removed early.
+const MaxIDs = 100_000
 
 // duplicateSlack is how long an expired id may be kept, in ms.
 const duplicateSlack = 1000
 
-// scarceIDs is the number of ids that a queue keeps while memory is scarce (Keep).
-const scarceIDs = 1000
+// ScarceIDs is the number of ids that a queue keeps while memory is scarce (Keep).
+const ScarceIDs = 1000
 
 // bytesPerID is the approximate size of an id, in bytes, with its entries in a growing map and a growing list.
 const bytesPerID = 160
 
-// duplicateID returns a hash of a message-id and a suffix, 0 if there is no message-id. Collisions are negligible.
-func duplicateID(id []byte, suffix string) uint64 {
+// DuplicateID returns a hash of a message-id and a suffix, 0 if there is no message-id. Collisions are negligible.
+func DuplicateID(id []byte, suffix string) uint64 {
 	if len(id) == 0 {
 		return 0
 	}
@@ -55,8 +55,8 @@ type idNote struct {
 	knownID
 }
 
-// newDuplicateWindow returns an empty Window.
-func newDuplicateWindow() *DuplicateWindow { return &DuplicateWindow{ids: map[uint64]knownID{}} }
+// NewDuplicateWindow returns an empty Window.
+func NewDuplicateWindow() *DuplicateWindow { return &DuplicateWindow{ids: map[uint64]knownID{}} }
 
 // Len returns the number of ids.
 func (w *DuplicateWindow) Len() int {
@@ -85,7 +85,7 @@ func (w *DuplicateWindow) Add(id uint64, until int64, seq uint64, forget func(se
 	k := knownID{until, seq}
 	w.order = append(w.order, idNote{id, k})
 	w.ids[id] = k
-	for len(w.ids) > maxIDs || len(w.order)-w.first > 2*maxIDs {
+	for len(w.ids) > MaxIDs || len(w.order)-w.first > 2*MaxIDs {
 		w.drop(forget)
 	}
 }
@@ -123,7 +123,7 @@ func (w *DuplicateWindow) Next() (at int64, ok bool) {
 // Advance removes expired ids, limit at most, and calls forget with the numbers of their notes. now is in wall ms. It
 // reports whether others may be left.
 func (w *DuplicateWindow) Advance(now int64, limit int, forget func(seq uint64)) (more bool) {
-	if at, ok := w.Next(); !ok || now != never && at > now {
+	if at, ok := w.Next(); !ok || now != Never && at > now {
 		return false
 	}
 	for n := 0; w.first < len(w.order) && w.order[w.first].until <= now; n++ {
@@ -133,10 +133,10 @@ func (w *DuplicateWindow) Advance(now int64, limit int, forget func(seq uint64))
 		w.drop(forget)
 	}
 	if len(w.ids) == 0 { // a map does not shrink
-		*w = *newDuplicateWindow()
+		*w = *NewDuplicateWindow()
 	}
 	return false
 }
 
-// never is a time at which all ids have expired.
-const never = 1<<63 - 1
+// Never is a time at which all ids have expired.
+const Never = 1<<63 - 1

@@ -4,12 +4,12 @@ import "testing"
 
 // TestBound_DUP3: the number of ids is limited to MaxIDs; the oldest is dropped first, together with its note.
 func TestBound_DUP3(t *testing.T) {
-	w := newDuplicateWindow()
+	w := NewDuplicateWindow()
 	var forgotten []uint64
-	for i := range uint64(maxIDs + 10) {
+	for i := range uint64(MaxIDs + 10) {
 		w.Add(1+i, 1000, 1+i, func(seq uint64) { forgotten = append(forgotten, seq) })
 	}
-	if w.Len() != maxIDs || len(forgotten) != 10 || forgotten[9] != 10 || w.Bytes() != maxIDs*bytesPerID {
+	if w.Len() != MaxIDs || len(forgotten) != 10 || forgotten[9] != 10 || w.Bytes() != MaxIDs*bytesPerID {
 		t.Errorf("%d ids, %v forgotten", w.Len(), forgotten)
 	}
 	if seen, _ := w.Seen(10, 0); seen {
@@ -27,7 +27,7 @@ func TestBound_DUP3(t *testing.T) {
 	}
 	for w.Advance(1000+duplicateSlack, 1000, func(uint64) { n++ }) {
 	}
-	if n != maxIDs+10 || w.Len() != 0 {
+	if n != MaxIDs+10 || w.Len() != 0 {
 		t.Errorf("%d forgotten, %d left", n, w.Len())
 	}
 	var none *DuplicateWindow
@@ -38,20 +38,20 @@ func TestBound_DUP3(t *testing.T) {
 
 // While memory is scarce a window is reduced to its newest ids, in steps.
 func TestKeep_DUP3(t *testing.T) {
-	w, forgotten := newDuplicateWindow(), 0
+	w, forgotten := NewDuplicateWindow(), 0
 	for id := range uint64(5000) {
 		w.Add(id+1, 1000, id+1, func(uint64) {})
 	}
 	for range 3 {
-		w.Keep(scarceIDs, 1500, func(uint64) { forgotten++ })
+		w.Keep(ScarceIDs, 1500, func(uint64) { forgotten++ })
 	}
-	if seen, _ := w.Seen(4000, 0); seen || w.Len() != scarceIDs || forgotten != 4000 {
+	if seen, _ := w.Seen(4000, 0); seen || w.Len() != ScarceIDs || forgotten != 4000 {
 		t.Errorf("%d ids, %d forgotten", w.Len(), forgotten)
 	}
 	if seen, _ := w.Seen(4001, 0); !seen {
 		t.Error("a newer id is gone")
 	}
-	if w.Bytes() != scarceIDs*bytesPerID {
+	if w.Bytes() != ScarceIDs*bytesPerID {
 		t.Errorf("%d bytes", w.Bytes())
 	}
 }

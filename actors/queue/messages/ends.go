@@ -160,6 +160,12 @@ func TakeDeferred(s *Messages, h backlog.Handle) {
 	s.Deferred.Take(h)
 }
 
+// ExpireAll expires all messages past their deadline, ready or not, up to a turn's limit of each, and reports whether others
+// may be left.
+func (s *Messages) ExpireAll(now clock.Instant) (more bool) {
+	return s.ExpireDue(now) || s.AdvanceDeferred(now)
+}
+
 // AdvanceDeferred ends the deferred messages past their deadline and makes messages postponed until now ready, up to a
 // turn's limit. It reports whether others may remain.
 func (s *Messages) AdvanceDeferred(now clock.Instant) (more bool) {

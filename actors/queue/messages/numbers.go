@@ -6,25 +6,15 @@ import (
 	"candlemark/internal/measure/queuestats"
 )
 
-// Numbers returns the metrics of the messages, except the number of unacked ones.
-func (s *Messages) Numbers() metrics.Numbers {
-	forwarding := s.DeadLetters.Counts()
-	ready := s.Backlog.ReadyBytes() + forwarding.ForwardingBytes
+// Count sets the metrics of the messages in the backlog, except the number of unacked ones.
+func (s *Messages) Count(n *metrics.Numbers) {
 	c := &s.Counts
-	n := metrics.Numbers{
-		metrics.Ready: int64(s.Backlog.Ready() + forwarding.Forwarding), metrics.ReadyBytes: ready,
-		metrics.UnackedBytes: s.Backlog.Bytes() - ready - s.Deferred.Bytes(), metrics.Deferred: int64(s.Deferred.Len()),
-		metrics.Paged: int64(s.Backlog.Paged()), metrics.PagedBytes: s.Backlog.PagedBytes(),
-		metrics.Enqueued: int64(c.Publish), metrics.Delivered: int64(c.Deliver), metrics.DeliveredNoAck: int64(c.DeliverNoAck),
-		metrics.Got: int64(c.Get), metrics.GotNoAck: int64(c.GetNoAck), metrics.GotNothing: int64(c.GetEmpty),
-		metrics.Acked: int64(c.Ack), metrics.Redelivered: int64(c.Redeliver), metrics.TimedOut: int64(c.TimedOut),
-	}
-	if x := s.Scheduled; x != nil {
-		n[metrics.Scheduled] = int64(x.Len())
-		n[metrics.Paged] += int64(x.Messages.Paged())
-		n[metrics.PagedBytes] += x.Messages.PagedBytes()
-	}
-	return n
+	n[metrics.Ready], n[metrics.ReadyBytes] = int64(s.Backlog.Ready()), s.Backlog.ReadyBytes()
+	n[metrics.UnackedBytes] = s.Backlog.Bytes() - s.Backlog.ReadyBytes()
+	n[metrics.Paged], n[metrics.PagedBytes] = int64(s.Backlog.Paged()), s.Backlog.PagedBytes()
+	n[metrics.Enqueued], n[metrics.Delivered], n[metrics.DeliveredNoAck] = int64(c.Publish), int64(c.Deliver), int64(c.DeliverNoAck)
+	n[metrics.Got], n[metrics.GotNoAck], n[metrics.GotNothing] = int64(c.Get), int64(c.GetNoAck), int64(c.GetEmpty)
+	n[metrics.Acked], n[metrics.Redelivered], n[metrics.TimedOut] = int64(c.Ack), int64(c.Redeliver), int64(c.TimedOut)
 }
 
 // Stats returns the statistics of the messages of a queue with metrics n.
@@ -33,18 +23,8 @@ func (s *Messages) Stats(n *metrics.Numbers) queuestats.Values {
 	return queuestats.Values{
 		queuestats.Running: 1, queuestats.Ready: n[metrics.Ready], queuestats.Unacked: n[metrics.Unacked], queuestats.ReadyBytes: n[metrics.ReadyBytes],
 		queuestats.UnackedBytes: n[metrics.UnackedBytes], queuestats.Persistent: int64(stored), queuestats.PersistentBytes: bytes,
-		queuestats.Memory: s.Taken(), queuestats.Scheduled: n[metrics.Scheduled], queuestats.Deferred: n[metrics.Deferred], queuestats.Timed: n[metrics.Scheduled], queuestats.Expiring: int64(s.Expiry.Len()),
+		queuestats.Scheduled: n[metrics.Scheduled], queuestats.Deferred: n[metrics.Deferred], queuestats.Expiring: int64(s.Expiry.Len()),
 		queuestats.Consumers: n[metrics.Consumers], queuestats.Leased: n[metrics.Leased],
 		queuestats.OldestReady: backlog.OldestReady(&s.Backlog),
 	}
-}
-
-// Taken returns the memory used by all messages, scheduled ones included, by the ids of its duplicate detection window
-// and by its sessions with their states, in bytes.
-func (s *Messages) Taken() int64 {
-	n := s.Backlog.Memory() + s.Duplicates.Bytes() + s.Sessions.Bytes()
-	if s.Scheduled != nil {
-		n += s.Scheduled.Memory()
-	}
-	return n
 }

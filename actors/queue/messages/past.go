@@ -37,12 +37,9 @@ func (s *Messages) RestoreCounters(p *Counters) {
 	newJournal(s, p.spilled)
 }
 
-// Empty reports whether there are no messages, scheduled or not.
-func (s *Messages) Empty() bool { return s.Backlog.Len() == 0 && s.Scheduled.Len() == 0 }
-
-// Idle reports whether there are no messages, and nothing is under way.
+// Idle reports whether there are no messages, except scheduled ones, and nothing is under way.
 func (s *Messages) Idle() bool {
-	return s.Empty() && s.Duplicates.Len() == 0 && s.Sessions.Idle() && s.Journal.Idle() && !s.Unfinished
+	return s.Backlog.Len() == 0 && s.Journal.Idle() && !s.Unfinished
 }
 
 // Shrink releases memory that is needed only for messages. It may be called between two turns if the Set is Idle.

@@ -35,7 +35,6 @@ type Messages struct {
 	Scheduled   *schedule.Schedule       // nil if there are none
 	DeadLetters *deadletters.DeadLetters // nil before the first
 	Deferred    *deferred.Deferred       // nil before the first
-	Duplicates  *DuplicateWindow         // nil if there are none
 	Sessions    *sessions.Sessions       // nil for none
 	Pager       paging.Pager
 	Journal     records.Writer
@@ -88,9 +87,6 @@ func newJournal(s *Messages, spilled bool) {
 func EnableSessions(s *Messages, all *sessions.Sessions) {
 	s.Sessions, s.Journal.Removed = all, all.Gone
 }
-
-// Shown returns the number of messages that clients see as ready, including forwarded ones that have not arrived.
-func (s *Messages) Shown() int { return s.Backlog.Ready() + s.DeadLetters.Counts().Forwarding }
 
 // Keep adds a copy of a message to the backlog as ready, and writes it to the journal if it is to be stored.
 func (s *Messages) Keep(m *message.Message, deadline int64, now clock.Instant) backlog.Handle {
@@ -180,6 +176,12 @@ func (s *Messages) Reader() content.Reader {
 	}
 }
 
+// LooksAtTimes reports whether times in headers matter to the queue.
+func (s *Messages) LooksAtTimes() bool {
+	r := s.Reader()
+	return r.Looks()
+}
+
 // ExpiredByHeader reports whether a message, whose content must be in memory, is past the expiry time in its header.
 func (s *Messages) ExpiredByHeader(h backlog.Handle, now clock.Instant) bool {
 	if s.Settings.ExpiresAtHeader == "" || s.Backlog.IsPaged(h) {
@@ -198,7 +200,6 @@ func (s *Messages) Restore(recovered []store.Recovered) {
 	if n := len(recovered); n > 0 {
 		s.Seq = max(s.Seq, recovered[n-1].Seq)
 	}
-	recovered = restoreNotes(s, recovered)
 	for i := range recovered {
 		if m := &recovered[i]; s.Sessions != nil {
 			s.Sessions.Expect(m.Seq)

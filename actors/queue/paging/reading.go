@@ -121,5 +121,8 @@ func (p *Pager) Resume(now clock.Instant) {
 // End ends the pause at once: the queue cannot wait.
 func (p *Pager) End() { p.until = 0 }
 
+// Waits reports whether a pause has not been ended.
+func (p *Pager) Waits() bool { return p.until != 0 }
+
 // Next returns when the pause after a failed read ends, in ms of real time.
 func (p *Pager) Next() (int64, bool) { return p.until, p.until != 0 }

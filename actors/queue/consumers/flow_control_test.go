@@ -1,9 +1,9 @@
-package queue_test
+package consumers_test
 
 import (
 	"testing"
 
-	"candlemark/actors/queue"
+	"candlemark/actors/queue/consumers"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
 )
@@ -12,7 +12,7 @@ import (
 type publisher struct {
 	*testing.T
 	gate    *message.Gate
-	control queue.FlowControl
+	control consumers.FlowControl
 }
 
 // sends publishes a batch of a number of messages, which the queue takes and releases.
@@ -48,12 +48,12 @@ func TestControl(t *testing.T) {
 		p := begin(t)
 		p.sends(100, 5, 0)
 		p.sends(100, 5, 20)
-		if at, ok := p.control.Next(); !ok || at != queue.MaxFlowDelay {
+		if at, ok := p.control.Next(); !ok || at != consumers.MaxFlowDelay {
 			t.Error(at, ok)
 		}
-		p.holds(2, false, 6, queue.MaxFlowDelay-1)
-		p.holds(1, false, 6, queue.MaxFlowDelay)
-		p.holds(0, false, 6, queue.MaxFlowDelay+20)
+		p.holds(2, false, 6, consumers.MaxFlowDelay-1)
+		p.holds(1, false, 6, consumers.MaxFlowDelay)
+		p.holds(0, false, 6, consumers.MaxFlowDelay+20)
 		if _, ok := p.control.Next(); ok {
 			t.Error("something is due")
 		}
@@ -66,9 +66,9 @@ func TestControl(t *testing.T) {
 	})
 	t.Run("nothing is held of small batches", func(t *testing.T) {
 		p := begin(t)
-		p.sends(queue.FlowFlood-1, 5, 0)
+		p.sends(consumers.FlowFlood-1, 5, 0)
 		p.holds(0, false, 5, 0)
-		p.sends(queue.FlowFlood, 5, 0)
+		p.sends(consumers.FlowFlood, 5, 0)
 		p.holds(1, false, 5, 0)
 	})
 	t.Run("nothing is held while nobody takes anything", func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestControl(t *testing.T) {
 		p.sends(100, 0, 0)
 		p.holds(0, false, 0, 0)
 		p.sends(100, 5, 0)
-		p.holds(0, false, 5, queue.MaxFlowDelay)
+		p.holds(0, false, 5, consumers.MaxFlowDelay)
 		p.sends(100, 5, 60)
 		p.holds(0, false, 5, 60)
 		p.sends(100, 6, 60)

@@ -1,8 +1,7 @@
-package queue
+package deliveries
 
 import (
 	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/store"
@@ -14,7 +13,7 @@ import (
 
 // oldestPurge is a DeleteMessages in progress.
 type oldestPurge struct {
-	purgeSetup
+	Purge
 	asked   *mail.DeleteMessages
 	before  int64   // in the broker's time
 	session *string // nil for none
@@ -23,14 +22,14 @@ type oldestPurge struct {
 	reply   *mail.DeleteMessagesReply
 }
 
-// purgeOldest deletes ready messages from the head of the queue (SBE-8).
-func purgeOldest(p purgeSetup, m *mail.DeleteMessages, now clock.Instant) {
-	x := &oldestPurge{purgeSetup: p, asked: m, before: p.Messages.Dates.Deadline(m.Before), reply: &mail.DeleteMessagesReply{Reply: m.Done(nil)}}
+// Oldest deletes ready messages from the head of the queue (SBE-8).
+func (p Purge) Oldest(m *mail.DeleteMessages, now clock.Instant) {
+	x := &oldestPurge{Purge: p, asked: m, before: p.Messages.Dates.Deadline(m.Before), reply: &mail.DeleteMessagesReply{Reply: m.Done(nil)}}
 	if x.reply.Err = x.locked(now); x.reply.Err != nil {
 		p.Out.Send(m.ReplyTo, x.reply)
 		return
 	}
-	p.Pending.Start(&deliveries.LongCommand{Expires: true, Asked: m, Step: x.step, End: x.end}, now)
+	p.Pending.Start(&LongCommand{Expires: true, Asked: m, Step: x.step, End: x.end}, now)
 }
 
 // locked checks that the sender has locked the session, if the queue has sessions.

@@ -1,36 +1,37 @@
-package queue
+package deliveries
 
 import (
 	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 )
 
-// purgeSetup are the parts of a queue that a purge uses.
-type purgeSetup struct {
+// Purge has the parts of a queue that a purge uses.
+type Purge struct {
 	Messages *messages.Messages
-	Pending  *deliveries.Pending
+	Pending  *Pending
 	Out      *mail.Posts
 	Limit    int // of messages per turn
+	// Noted reports whether the journal has records that are no messages.
+	Noted func() bool
 }
 
-// purgeAll drops all ready messages (DL-9: not dead-lettered), and all scheduled (DLY-12) and deferred ones (DEFER-4).
+// All drops all ready messages (DL-9: not dead-lettered), and all scheduled (DLY-12) and deferred ones (DEFER-4).
 // Overdue messages expire first. If no message is unacked, this is one step and one record for any number of messages.
-func purgeAll(p purgeSetup, m *mail.Purge, now clock.Instant) {
+func (p Purge) All(m *mail.Purge, now clock.Instant) {
 	s, reply := p.Messages, &mail.PurgeReply{Reply: m.Done(nil)}
 	expired, kept, due, at := false, 0, now, backlog.Handle(1)
-	p.Pending.Start(&deliveries.LongCommand{
+	p.Pending.Start(&LongCommand{
 		Asked: m,
 		Step: func(clock.Instant) bool {
 			if !expired {
-				if s.ExpireDue(due) || s.AdvanceDeferred(due) {
+				if s.ExpireAll(due) {
 					return false
 				}
 				expired, kept = true, s.Scheduled.Len()+s.Deferred.Len()
 			}
-			if s.Backlog.Len() == s.Backlog.Ready() && s.Duplicates.Len() == 0 && !s.Sessions.Noted() { // ids are in the journal, too
+			if s.Backlog.Len() == s.Backlog.Ready() && !p.Noted() {
 				reply.MessageCount += s.Backlog.Ready()
 				s.Clear()
 				return true

@@ -1,4 +1,4 @@
-package queue
+package deliveries
 
 import (
 	"cmp"
@@ -24,18 +24,18 @@ import (
 // claimLook is the number of messages that one answer examines.
 const claimLook = 4096
 
-// messageClaim is an answer in progress.
-type messageClaim struct {
+// Claim is an answer in progress.
+type Claim struct {
 	Reply *mail.ClaimReply
 	// Want lists contents to be read from the journal before the answer is sent; then Found is called.
 	Want    []store.Ref
 	missing []int // indexes of Want in the answer
 }
 
-// takeClaim takes the messages that m asks for. open returns the channel that will hold the deliveries, and is called only
+// TakeClaim takes the messages that m asks for. open returns the channel that will hold the deliveries, and is called only
 // if there are any.
-func takeClaim(m *mail.Claim, set *messages.Messages, of *consumers.Consumers, open func() *consumers.Holder, now clock.Instant) *messageClaim {
-	c := &messageClaim{Reply: &mail.ClaimReply{Reply: m.Done(nil), Newest: m.Newest, Next: m.After}}
+func TakeClaim(m *mail.Claim, set *messages.Messages, of *consumers.Consumers, open func() *consumers.Holder, now clock.Instant) *Claim {
+	c := &Claim{Reply: &mail.ClaimReply{Reply: m.Done(nil), Newest: m.Newest, Next: m.After}}
 	if c.Reply.Newest == 0 {
 		c.Reply.Newest = set.Seq
 	}
@@ -59,7 +59,7 @@ func takeClaim(m *mail.Claim, set *messages.Messages, of *consumers.Consumers, o
 }
 
 // choose finds the messages and records its progress.
-func (c *messageClaim) choose(m *mail.Claim, set *messages.Messages, now clock.Instant) (handles []backlog.Handle) {
+func (c *Claim) choose(m *mail.Claim, set *messages.Messages, now clock.Instant) (handles []backlog.Handle) {
 	b := &set.Backlog
 	looked, bytes, limit := 0, int64(0), min(max(m.Limit, 1), mail.MaxClaimed)
 	b.Behind(backlog.Spot(m.After.Seq), func(h backlog.Handle) bool {
@@ -81,7 +81,7 @@ func (c *messageClaim) choose(m *mail.Claim, set *messages.Messages, now clock.I
 }
 
 // show adds a message to the answer, with its content unless the content must be read first.
-func (c *messageClaim) show(b *backlog.Backlog, h backlog.Handle, at int) {
+func (c *Claim) show(b *backlog.Backlog, h backlog.Handle, at int) {
 	shown := mail.ClaimedMessage{}
 	if b.IsPaged(h) {
 		_, ttl := b.Times(h)
@@ -97,7 +97,7 @@ func (c *messageClaim) show(b *backlog.Backlog, h backlog.Handle, at int) {
 }
 
 // sort orders the contents to be read by their place in the journal.
-func (c *messageClaim) sort() {
+func (c *Claim) sort() {
 	places := make([]int, len(c.Want))
 	for i := range places {
 		places[i] = i
@@ -111,7 +111,7 @@ func (c *messageClaim) sort() {
 }
 
 // Found adds the contents that were read, in the order of Want.
-func (c *messageClaim) Found(contents []store.Content) {
+func (c *Claim) Found(contents []store.Content) {
 	for i := range contents {
 		m := &c.Reply.Messages[c.missing[i]]
 		r, ok := content.Read(&contents[i].Record)

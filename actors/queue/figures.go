@@ -1,0 +1,100 @@
+package queue
+
+import (
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/inspect"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/metrics"
+)
+
+// figures describe a queue at the end of a turn. Each part adds its own.
+type figures struct {
+	numbers   metrics.Numbers
+	held      int             // messages that are not in the backlog
+	waiting   int             // messages that clients see as neither ready nor unacked
+	memory    int64           // bytes of all messages and of what belongs to them
+	counted   int64           // bytes that count towards the budget of all queues
+	notes     int64           // bytes of what the queue keeps besides messages
+	timed     int64           // messages with a deadline other than their expiry
+	leaseEnds int64           // wall ms, 0 if the lease does not end
+	info      *mail.QueueInfo // to be filled in, nil if not asked for
+}
+
+// count sets the figures, and fills in info unless it is nil.
+func (s *state) count(f *figures, info *mail.QueueInfo) {
+	*f = figures{info: info, memory: s.messages.Backlog.Memory(), counted: s.messages.Backlog.Counted()}
+	s.messages.Count(&f.numbers)
+	f.numbers[metrics.Unacked], f.numbers[metrics.Consumers] = int64(s.consumers.Unacked()), int64(s.consumers.Len())
+	for _, of := range parts {
+		if p := of(s); p != nil {
+			p.Figures(f)
+		}
+	}
+	s.farewell.figures(f)
+}
+
+// figures returns the present figures.
+func (s *state) figures() *figures {
+	f := new(figures)
+	s.count(f, nil)
+	return f
+}
+
+// describe answers DescribeQueue. It changes nothing and does not renew the lease (LEASE-4).
+func (s *state) describe(m *mail.DescribeQueue) {
+	info := &mail.QueueInfo{
+		Reply: m.Done(nil), Name: s.queue.Name, LastUse: s.messages.Dates.Date(s.used), Counts: s.messages.Counts,
+		Effective: s.effective.Value().effective(), Settings: s.messages.Settings,
+		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
+	}
+	f := new(figures)
+	s.count(f, info)
+	n := &f.numbers
+	info.Memory, info.Unacked, info.Consumers = f.memory, s.consumers.Unacked(), s.consumers.Len()
+	info.Ready, info.ReadyBytes, info.UnackedBytes = int(n[metrics.Ready]), n[metrics.ReadyBytes], n[metrics.UnackedBytes]
+	info.Paged, info.PagedBytes = int(n[metrics.Paged]), n[metrics.PagedBytes]
+	info.Persistent, info.PersistentBytes = s.messages.Backlog.Stored()
+	describeExpiry(&s.host, info)
+	describeConsumers(&s.host, info, m.Consumers)
+	if m.Ahead {
+		info.Ahead = s.shown().Ahead(s.messages.Journal.At)
+	}
+	info.HeadTimestamp = inspect.HeadTimestamp(&s.messages.Backlog)
+	s.out.Send(m.ReplyTo, info)
+}
+
+// describeExpiry describes how many messages expire and when, how old the messages are, and how long they waited and were
+// processed.
+func describeExpiry(s *host, info *mail.QueueInfo) {
+	m, now := &s.messages, s.messages.Journal.At
+	info.Expiring = mail.ExpiryCounts(m.Expiry.Counts(now))
+	if info.Expiring.Next != 0 {
+		info.Expiring.Next = m.Dates.Date(info.Expiring.Next)
+	}
+	since := func(at int64) mail.Oldest {
+		if at == 0 {
+			return mail.Oldest{}
+		}
+		return mail.Oldest{Since: m.Dates.Date(at), Age: max(now-at, 0)}
+	}
+	info.OldestReady = since(backlog.OldestReady(&m.Backlog))
+	if info.OldestMessage = info.OldestReady; s.consumers.Unacked() > 0 {
+		info.OldestMessage = since(backlog.OldestHeld(&m.Backlog))
+	}
+	info.Wait, info.Processing = m.Ages.Wait.Summary(now), m.Ages.Processing.Summary(now)
+}
+
+func describeConsumers(s *host, info *mail.QueueInfo, list bool) {
+	if at := s.consumers.Oldest(s.messages.Journal.At); at != 0 {
+		info.OldestUnacked = s.messages.Dates.Date(at)
+	}
+	if c := s.consumers.Exclusive(); c != nil {
+		info.ExclusiveTag = c.Tag
+	}
+	if c := s.consumers.SingleActive(); c != nil {
+		info.ActiveTag = c.Tag
+	}
+	if list {
+		info.List = inspect.Consumers(&s.consumers, s.messages.Settings.ConsumerTimeout)
+	}
+}

@@ -1,0 +1,70 @@
+package queue
+
+import (
+	"candlemark/actors/system/mail"
+	"candlemark/internal/routing/ruleaction"
+	"candlemark/internal/storage/store"
+)
+
+// indifferent is embedded in gates for which it does not matter what becomes of a message.
+type indifferent struct{}
+
+func (indifferent) Took(_ *incoming, v verdict) verdict { return v }
+
+// copies applies the action of a rule to the queue's copy of a message (SBR-6).
+type copies struct{ indifferent }
+
+func (copies) Judge(a *incoming) verdict {
+	a.made = ruleaction.Apply(a.batch.Action, a.m)
+	if !a.made && !a.batch.Action.Failed && !a.messages.DeadLettersFailed() {
+		return unfit
+	}
+	return pass
+}
+
+// failedCopies handles messages to which an action could not be applied: they are dead-lettered, or dropped if the rule
+// had Failed before (SBR-7).
+type failedCopies struct{ indifferent }
+
+func (failedCopies) Judge(a *incoming) verdict {
+	switch {
+	case a.made:
+		return pass
+	case a.dry:
+		return taken
+	}
+	_, written := a.messages.Unwanted(a.m, store.Failed, a.now)
+	return kept(written)
+}
+
+// unfitness returns why a message of a batch is not valid for the queue.
+func unfitness(e *mail.Enqueue) error {
+	if e.Action != nil {
+		return mail.ErrCopy
+	}
+	return mail.ErrSessionNeeded
+}
+
+// health refuses messages that would have to be stored when the journal has failed.
+type health struct{ indifferent }
+
+func (health) Judge(a *incoming) verdict {
+	if a.messages.Journal.Stores(a.m) {
+		return refused
+	}
+	return pass
+}
+
+// lengths refuses messages over the limits of a queue that refuses publishes (DL-10).
+type lengths struct{ indifferent }
+
+func (lengths) Judge(a *incoming) verdict {
+	if a.dry || !a.messages.Refuses(1, int64(len(a.m.Body))) {
+		return pass
+	}
+	dead, _ := a.messages.Unwanted(a.m, store.Overflowed, a.now)
+	if dead && mail.Same(a.batch.From, a.vhost.DeadLetter) { // refused, it would come here again (DL-29)
+		return discarded
+	}
+	return refused
+}

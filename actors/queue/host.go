@@ -1,0 +1,214 @@
+package queue
+
+import (
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/deliveries"
+	"candlemark/actors/queue/inspect"
+	"candlemark/actors/queue/messages"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/store"
+	"candlemark/policies"
+)
+
+// host has what the parts of a queue share: the messages, those who take them, the lease, and the effects of a turn. The
+// host knows no part.
+type host struct {
+	messages     messages.Messages
+	queue        *topology.Queue
+	vhost        *topology.VHost
+	self         mail.Address
+	phase        phase
+	dueNow       bool   // handle deadlines at the end of this turn
+	consumerLeft bool   // in this turn, or while a command was in progress
+	turnLimit    uint16 // limit of messages in one turn: workLimit; tests set others
+	used         int64  // time of the last turn other than a query, wall ms
+	busy         int64  // real time of that turn, ms
+	handled      uint64 // number of the vhost's commands, for the end of the queue (PRO-3)
+	lease        idleLease
+	consumers    consumers.Consumers
+	deliveries   deliveries.Deliveries
+	pending      deliveries.Pending
+	out          outcome
+}
+
+// outcome holds the effects of a turn. The shell carries them out in the order of the fields (carryOut): a receiver of
+// mail can rely on the effects of earlier fields only.
+type outcome struct {
+	// Posts are sent first, in order, deliveries last. Mail that may be sent only when records are durable is not
+	// included: it waits in the commit (records), whose end is a mail.
+	mail.Posts
+	// done are batches to release once the mail about them is sent.
+	done []*mail.Enqueue
+	// watch are new channels to watch.
+	watch []mail.Address
+	// lookups are contents to read for answers. Like the pager's, they are read after the turn's records are appended,
+	// because they may be messages written in this turn.
+	lookups []*lookup
+	// again requests another turn at once. Otherwise the timer is armed.
+	again bool
+}
+
+// lookup reads contents for a query or command only; they are not kept in memory.
+type lookup struct {
+	asked mail.Answerable
+	want  []store.Ref
+	found func(contents []store.Content, now clock.Instant)
+}
+
+// lookedUp: the contents of a lookup were read, in the order of want.
+type lookedUp struct {
+	lookup   *lookup
+	contents []store.Content
+}
+
+// Answer implements mail.Answerable for the mail that caused the lookup, if any.
+func (l lookedUp) Answer(f mail.Cause) (mail.Address, any) {
+	if l.lookup.asked == nil {
+		return nil, nil
+	}
+	return l.lookup.asked.Answer(f)
+}
+
+// LookUp implements deliveries.Owner.
+func (o *outcome) LookUp(asked mail.Answerable, want []store.Ref, found func([]store.Content, clock.Instant)) {
+	o.lookups = append(o.lookups, &lookup{asked: asked, want: want, found: found})
+}
+
+// answer sends an answer after reading the contents that it needs.
+func (o *outcome) answer(asked mail.Answerable, a inspect.Answer) {
+	if len(a.Want) == 0 {
+		o.Send(a.To, a.Reply)
+		return
+	}
+	o.LookUp(asked, a.Want, func(contents []store.Content, _ clock.Instant) {
+		a.Found(contents)
+		o.Send(a.To, a.Reply)
+	})
+}
+
+// Open implements deliveries.Owner: it returns the queue's record of a channel. A new one is added, and its actor watched.
+func (s *host) Open(channel mail.Address) *consumers.Holder {
+	h, made := s.consumers.Open(channel)
+	if made {
+		s.out.watch = append(s.out.watch, channel)
+	}
+	return h
+}
+
+// LookUp implements deliveries.Owner.
+func (s *host) LookUp(asked mail.Answerable, want []store.Ref, found func([]store.Content, clock.Instant)) {
+	s.out.LookUp(asked, want, found)
+}
+
+// attach attaches a consumer. The lease cannot end before it is detached (LEASE-4).
+func (s *host) attach(c *consumers.Consumer, exclusive bool) {
+	s.consumers.Attach(c, exclusive)
+	s.messages.Consumed = true
+	s.lease.Hold()
+}
+
+// Attach implements deliveries.ReceiverOwner.
+func (s *host) Attach(c *consumers.Consumer) { s.attach(c, false) }
+
+// Detach implements deliveries.ReceiverOwner: it removes a consumer. Its unacked deliveries stay with the channel.
+func (s *host) Detach(c *consumers.Consumer, now clock.Instant) {
+	s.consumers.Cancel(c)
+	s.detached(1, now)
+}
+
+// detached releases the lease of n consumers that were detached.
+func (s *host) detached(n int, now clock.Instant) {
+	s.consumerLeft = s.consumerLeft || n > 0
+	s.messages.Consumed = s.consumers.Len() > 0
+	for range n {
+		s.lease.Release(now.Ceil(), leaseLeft)
+	}
+}
+
+// HoldLease implements deliveries.ReceiverOwner: a receiver that waits for a session holds the lease as a consumer does.
+func (s *host) HoldLease(hold bool, now clock.Instant) {
+	if hold {
+		s.lease.Hold()
+	} else {
+		s.lease.Release(now.Ceil(), leaseLeft)
+	}
+}
+
+// renewedBy renews the lease for a use that counts only if expires-renewed-by names it (LEASE-4).
+func (s *host) renewedBy(use policies.Renewals, by leaseUse, now clock.Instant) {
+	if s.messages.Settings.RenewedBy.Has(use) {
+		s.lease.Renew(now.Ceil(), by)
+	}
+}
+
+// delivered is the number of deliveries to consumers so far.
+func (s *host) delivered() uint64 {
+	return s.messages.Counts.Deliver + s.messages.Counts.DeliverNoAck
+}
+
+// deliver delivers a ready message to c and advances to the next consumer.
+func (s *host) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Instant) {
+	var r backlog.Record
+	s.messages.Backlog.Get(h, &r)
+	if r.Redelivered {
+		s.messages.Counts.Redeliver++
+	} else {
+		s.messages.Ages.Waited(now.Ceil() - r.Enqueued)
+	}
+	s.messages.Pager.Took(len(r.Body))
+	var number uint64
+	var facts *mail.Facts
+	if c.WantsFacts {
+		facts = s.messages.Style().Facts(&r)
+	}
+	if c.NoAck {
+		s.messages.Remove(h, store.Acked)
+	} else {
+		number = s.deliveries.Take(h, c.Channel, c, now)
+		if c.WantsFacts {
+			s.deliveries.Lock(facts, c.Channel, number)
+		}
+	}
+	_, d := s.consumers.Deliver(c, len(r.Body), mail.ChargeOf(len(r.Exchange)+len(r.RoutingKey)+len(r.Header)+len(r.Body)))
+	d.Number, d.Facts = number, facts
+	s.messages.Style().Deliver(d, &r)
+}
+
+// deliverDirect delivers a new message to a consumer without acknowledgements; the message never enters the backlog.
+func (s *host) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
+	all, d := s.consumers.Deliver(c, len(m.Body), mail.ChargeOf(m.Size()))
+	d.Message = *m
+	s.messages.Ages.Waited(0)
+	if s.messages.Settings.StampExpiry {
+		d.Message.Overlay = s.messages.Style().Stamp(m.Overlay, now.Ceil(), deadline)
+	}
+	if c.WantsFacts {
+		s.messages.Seq++
+		d.Facts = s.messages.Style().Facts(&backlog.Record{Seq: s.messages.Seq, Enqueued: now.Ceil(), Deadline: deadline})
+	}
+	if all.Chunk == nil && !m.Owned {
+		chunk.Retain()
+		all.Chunk = chunk
+	}
+}
+
+// ask starts answering a query, in several turns if necessary.
+func (s *host) ask(asked mail.Answerable, q inspect.Query, now clock.Instant) {
+	s.pending.Start(&deliveries.LongCommand{
+		Expires: !q.Still, Asked: asked,
+		Step: func(clock.Instant) bool { return q.Step() },
+		End:  func(clock.Instant) { s.out.answer(asked, q.Answer()) },
+	}, now)
+}
+
+// view returns what queries read of every queue.
+func (s *host) view() inspect.View {
+	return inspect.View{
+		Messages: &s.messages.Backlog, Consumers: &s.consumers, AckTimeouts: s.deliveries.Timeouts, Expiry: &s.messages.Expiry,
+		Style: s.messages.Style(), Limit: int(s.turnLimit), Now: &s.messages.Journal.At,
+	}
+}

@@ -1,0 +1,232 @@
+package queue
+
+import (
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/inspect"
+	"candlemark/actors/queue/messages"
+	"candlemark/actors/queue/schedule"
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/routing/topology/timeheaders"
+	"candlemark/internal/storage/store"
+	"candlemark/policies"
+	"candlemark/protocol"
+)
+
+// scheduled is the part with the messages that are not due yet. Due ones become ready.
+type scheduled struct {
+	base
+	indifferent
+	source source
+}
+
+// Judge reads the times in the headers, and keeps a message that is due later.
+func (s *scheduled) Judge(a *incoming) verdict {
+	reader := s.messages.Reader()
+	a.times = reader.Times(a.m, a.scanned.Of(a.m.Header), a.now)
+	switch {
+	case a.times.Due.At <= a.now.Floor():
+		return pass
+	case a.dry:
+		return taken
+	}
+	return kept(s.messages.KeepScheduled(a.m, a.times, a.now))
+}
+
+func (s *scheduled) Next() (int64, bool) {
+	return s.messages.Scheduled.NextRelease(s.messages.Settings.ReleaseRate)
+}
+
+// Handle takes commands about scheduled messages (DLY-11).
+func (s *scheduled) Handle(received any, now clock.Instant) (taken bool) {
+	switch m := received.(type) {
+	case *mail.ListScheduled:
+		v := s.view()
+		s.Show(&v)
+		s.out.answer(m, v.ListScheduled(m))
+	case *mail.CancelScheduled:
+		s.change(m, m.Request, &schedule.Change{All: m.Seqs}, m.Seq, m.MessageID, now)
+	case *mail.Reschedule:
+		s.reschedule(m, now)
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *scheduled) Restarted(now clock.Instant) {
+	if x := s.messages.Scheduled; x != nil {
+		x.Overdue = now.Floor()
+	}
+}
+
+func (s *scheduled) Show(v *inspect.View) { v.Scheduled = s.messages.Scheduled }
+func (s *scheduled) Busy() bool           { return s.messages.Scheduled.Len() > 0 }
+
+func (s *scheduled) Figures(f *figures) {
+	x := s.messages.Scheduled
+	if x == nil {
+		return
+	}
+	f.held, f.waiting = f.held+x.Len(), f.waiting+x.Len()
+	f.memory, f.counted, f.timed = f.memory+x.Memory(), f.counted+x.Counted(), f.timed+int64(x.Len())
+	f.numbers[metrics.Scheduled] = int64(x.Len())
+	f.numbers[metrics.Paged] += int64(x.Messages.Paged())
+	f.numbers[metrics.PagedBytes] += x.Messages.PagedBytes()
+	if f.info != nil {
+		f.info.Scheduled = x.Counts(s.messages.Journal.At, s.messages.Dates)
+	}
+}
+
+// Early releases due messages, except in the timer's own turn, which releases them anyway.
+func (s *scheduled) Early(received any, now clock.Instant) (did, more bool) {
+	switch received.(type) {
+	case timerFired, again, *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListScheduled, *mail.ListUnacked:
+		return false, false
+	}
+	before := s.messages.Scheduled.Len()
+	more = s.Advance(now)
+	return s.messages.Scheduled.Len() < before, more
+}
+
+// Advance releases due messages, by time and then number. release-rate limits the rate. No message is
+// released early (DLY-9).
+func (s *scheduled) Advance(now clock.Instant) (more bool) {
+	more = s.messages.ForwardRecovered()
+	x, n := s.messages.Scheduled, 0
+	if x == nil {
+		return more
+	}
+	for ; !x.Reading; n++ {
+		h, due, ok := x.First()
+		if !ok || due > now.Floor() {
+			break
+		}
+		if n == messages.TurnLimit {
+			more = true
+			break
+		}
+		if s.messages.NeedsContent(h) && s.consumers.Next() != nil {
+			s.readFirst(h)
+			break
+		}
+		overdue := due <= x.Overdue && s.messages.Settings.OverdueMessages != policies.OverdueDeliver
+		if !overdue && !x.Allow(s.messages.Settings.ReleaseRate, now.Floor()) {
+			break
+		}
+		switch {
+		case !overdue:
+			if s.messages.Settings.ReleaseRate < 0 { // a release rate delays messages on purpose
+				s.messages.Late.Released(due, int64(now))
+			}
+			s.releaseOne(h, now)
+			continue
+		case s.messages.Settings.OverdueMessages == policies.OverdueDrop:
+			x.Drop(&s.messages.Journal, h, store.Expired)
+		default:
+			s.messages.EndReady(s.messages.Release(h), store.Expired)
+		}
+		x.GivenUp++
+	}
+	if _, due, ok := x.First(); x.GivenUp > 0 && (!ok || due > x.Overdue) {
+		r := s.messages.Notices.Rare()
+		r.Overdue, r.Rule, x.GivenUp = x.GivenUp, s.messages.Settings.OverdueMessages, 0
+	}
+	switch {
+	case x.Len() == 0 && s.messages.Settings.ReleaseRate < 0:
+		s.messages.ClearScheduled()
+	case n > 0:
+		x.Settle()
+	}
+	return more
+}
+
+// readFirst reads the content of the message to be released next. The others wait for it.
+func (s *scheduled) readFirst(h backlog.Handle) {
+	x := s.messages.Scheduled
+	x.Reading = true
+	s.out.LookUp(nil, []store.Ref{x.Ref(h)}, func(contents []store.Content, now clock.Instant) {
+		x.Reading = false
+		c := &contents[0]
+		if x.Messages.Has(h, c.Seq) && x.Messages.IsPaged(h) && (c.Err != nil || !content.PageIn(&x.Messages.Backlog, h, &c.Record)) {
+			x.Messages.Entry(h).Marks |= backlog.Damaged // damaged messages expire
+		}
+		s.dueNow = true
+	})
+}
+
+// releaseOne moves a message to the tail, or delivers it at once if none is ahead of it, like a publish.
+func (s *scheduled) releaseOne(h backlog.Handle, now clock.Instant) {
+	h = s.messages.Release(h)
+	if s.messages.Holds {
+		s.messages.EndReady(h, store.Expired)
+		return
+	}
+	_, own := s.messages.Backlog.Times(h)
+	late := s.messages.Backlog.Deadline(h) <= now.Floor()
+	never := late && (s.messages.Expiry.TTL(own) != 0 || s.messages.ExpiredByHeader(h, now)) // TTL 0: deliver at once or expire (TTL-20)
+	if forwards(s.host) && late && !never && s.messages.Backlog.Ready() == 1 && s.messages.DeadLetters.CanForward() && !s.messages.Backlog.IsPaged(h) {
+		s.messages.Forward(h, true)
+		return
+	}
+	c := s.source.First(mail.ChargeOf(int(s.messages.Backlog.Size(h))))
+	if c != nil && s.messages.Backlog.Ready() == 1 && !never && !s.messages.Backlog.IsPaged(h) {
+		s.deliver(c, h, now)
+		return
+	}
+	if late {
+		s.messages.EndReady(h, store.Expired)
+		return
+	}
+	s.messages.Wait(h)
+}
+
+// reschedule gives messages a new due time, which is in wall-clock time.
+func (s *scheduled) reschedule(m *mail.Reschedule, now clock.Instant) {
+	due := s.messages.Dates.Deadline(m.Due)
+	if m.Due < 1 || due-now.Ceil() > timeheaders.MaxDelay {
+		s.out.Send(m.ReplyTo, &mail.ChangeScheduledReply{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
+			"invalid due time %d: expected milliseconds since 1970, at most 10 years from now", m.Due))})
+		return
+	}
+	due = max(due, now.Floor())
+	if x := s.messages.Scheduled; x != nil {
+		due = max(due, x.Overdue+1)
+	}
+	s.change(m, m.Request, &schedule.Change{Due: due}, m.Seq, m.MessageID, now)
+}
+
+// change reschedules or cancels the messages that a command names.
+func (s *scheduled) change(asked mail.Answerable, request mail.Request, c *schedule.Change, seq uint64, id string, now clock.Instant) {
+	s.renewedBy(policies.RenewedByUpdate, leaseUpdated, now)
+	want, found := s.messages.Scheduled.Change(c, &s.messages.Journal, seq, id)
+	if len(want) == 0 {
+		s.answer(request, c)
+		return
+	}
+	s.out.LookUp(asked, want, func(contents []store.Content, _ clock.Instant) {
+		found(contents)
+		s.answer(request, c)
+	})
+}
+
+// answer answers a command; if it changed durable messages, only once the change is durable.
+func (s *scheduled) answer(request mail.Request, c *schedule.Change) {
+	answer := func(failed bool) {
+		reply := &mail.ChangeScheduledReply{Reply: request.Done(nil), Count: c.Count}
+		if failed {
+			reply.Err = protocol.ConnectionErrorf(protocol.InternalError,
+				"the journal failed: it is not known whether %d scheduled messages of queue '%s' in vhost '%s' were changed",
+				c.Count, s.queue.Name, s.vhost.Name)
+		}
+		s.out.Send(request.ReplyTo, reply)
+	}
+	if c.Stored {
+		s.messages.Journal.Await(answer)
+	} else {
+		answer(false)
+	}
+	s.dueNow = true
+}
