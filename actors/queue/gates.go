@@ -15,15 +15,13 @@ func (indifferent) Took(_ *incoming, v verdict) verdict { return v }
 type copies struct{ indifferent }
 
 func (copies) Judge(a *incoming) verdict {
+	a.original = *a.m
 	a.made = ruleaction.Apply(a.batch.Action, a.m)
-	if !a.made && !a.batch.Action.Failed && !a.messages.DeadLettersFailed() {
-		return unfit
-	}
 	return pass
 }
 
-// failedCopies handles messages to which an action could not be applied: they are dead-lettered, or dropped if the rule
-// had Failed before (SBR-7).
+// failedCopies handles messages of which an action could not make a copy that is valid for the queue: they are dead-lettered,
+// or dropped, as their publisher cannot help it (SBR-6, SBR-7).
 type failedCopies struct{ indifferent }
 
 func (failedCopies) Judge(a *incoming) verdict {
@@ -33,7 +31,10 @@ func (failedCopies) Judge(a *incoming) verdict {
 	case a.dry:
 		return taken
 	}
-	_, written := a.messages.Unwanted(a.m, store.Failed, a.now)
+	dead, written := a.messages.Unwanted(a.m, store.Failed, a.now)
+	if !dead && !a.batch.Action.Failed {
+		return unfit
+	}
 	return kept(written)
 }
 

@@ -20,7 +20,7 @@ const (
 	taken                    // confirmed at once
 	stored                   // confirmed when the journal has it
 	refused
-	unfit // refused because it is not valid for the queue
+	unfit // not valid for the queue: refused or, if it is a copy by an action, dropped
 	verdicts
 )
 
@@ -36,18 +36,19 @@ type gate interface {
 // incoming is a batch that arrives, and the message of it that is being judged. It is reused.
 type incoming struct {
 	*host
-	source  source
-	batch   *mail.Enqueue
-	now     clock.Instant
-	gates   []gate // those that judge the batch
-	at      int    // the index of the message
-	decided int    // the gate that has decided about the message
-	dry     bool
-	m       *message.Message
-	made    bool            // false if the action of a rule could not be applied
-	times   content.Times   // in its headers
-	scanned content.Scanned // its properties
-	replies [verdicts]*mail.EnqueueReply
+	source   source
+	batch    *mail.Enqueue
+	now      clock.Instant
+	gates    []gate // those that judge the batch
+	at       int    // the index of the message
+	decided  int    // the gate that has decided about the message
+	dry      bool
+	m        *message.Message
+	made     bool            // false if the action of a rule could not be applied
+	original message.Message // before the action was applied
+	times    content.Times   // in its headers
+	scanned  content.Scanned // its properties
+	replies  [verdicts]*mail.EnqueueReply
 }
 
 var arrivals = sync.Pool{New: func() any { return new(incoming) }}
@@ -188,7 +189,7 @@ func (a *incoming) answer() {
 		if reply == nil {
 			continue
 		}
-		if v != taken {
+		if v == refused || v == unfit && a.batch.Action == nil {
 			reply.Refused, reply.Seqs = true, nil
 		}
 		if v == unfit {

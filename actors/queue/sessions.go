@@ -46,11 +46,15 @@ func (s *sessioned) Handle(received any, now clock.Instant) (taken bool) {
 	return true
 }
 
-// Judge refuses messages without a valid session id.
+// Judge refuses messages without a valid session id; a copy by an action without one was not made.
 func (s *sessioned) Judge(a *incoming) verdict {
-	if !sessions.Names(a.scanned.Of(a.m.Header)) {
+	switch {
+	case !a.made, sessions.Names(a.scanned.Of(a.m.Header)):
+		return pass
+	case a.batch.Action == nil:
 		return unfit
 	}
+	*a.m, a.made = a.original, false
 	return pass
 }
 

@@ -76,15 +76,16 @@ func publishLater(s *state, routed *transfer, copies int) {
 	})
 }
 
-// whenPermitted calls then when that many copies may be made; until then all input waits, and bytes are charged.
+// whenPermitted calls then when that many copies may be made; until then all input waits, and bytes are charged, unless 0.
 func whenPermitted(s *state, copies, bytes int, then func()) {
 	if copies <= 0 || routing.MayCopy(s.cfg.Copies, s.cfg.Gate, copies) {
 		then()
 		return
 	}
-	l := &routing.Wait{}
-	l.Debt.Add(s.cfg.Gate, bytes)
-	s.long = l
+	if bytes > 0 {
+		s.long = &routing.Wait{}
+		s.long.Debt.Add(s.cfg.Gate, bytes)
+	}
 	id := s.request(func(any, error) {
 		s.long.Stop()
 		s.long = nil

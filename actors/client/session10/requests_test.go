@@ -33,17 +33,17 @@ func TestRequestsWait_PRO21(t *testing.T) {
 		},
 	} {
 		objects := budget.NewObjects()
-		objects.SetLimit(1) // 2 MiB for commands
+		objects.SetLimit(1) // 4 MiB for commands
 		s, _ := crowded(1)
 		var later []any
 		s.cfg.Objects, s.cfg.Post = objects.Connection("guest", "/"), func(_ mail.Address, m any) { later = append(later, m) }
 		s.cfg.VHost.PID = address.Named("vhost")
 		other := &budget.Command{}
-		other.Ask(s.cfg.Objects, 2<<20, nil)
+		other.Ask(s.cfg.Objects, 4<<20, nil)
 		l := &link{publisher: &publisher{Link: incoming.Link{Window: 8}, node: nodeAt(management.Address)}}
 		s.links[0] = l
 		ask(s, &transfer{link: l}, l.publisher.node, request)
-		if s.await == nil || objects.Commands() != 2<<20 {
+		if s.await == nil || objects.Commands() != 4<<20 {
 			t.Fatalf("%d bytes", objects.Commands())
 		}
 		sent := len(s.Out)

@@ -167,7 +167,7 @@ func TestSettledElsewhere_Bound(t *testing.T) {
 
 // A message refused by one of its queues is rejected for the reason given by that queue, even if another queue answers last.
 func TestConfirmed_FirstReason(t *testing.T) {
-	refusal := &mail.EnqueueReply{Refused: true, Why: mail.ErrCopy, Ranges: []mail.Range{{First: 1, Last: 1}}}
+	refusal := &mail.EnqueueReply{Refused: true, Why: mail.ErrSessionNeeded, Ranges: []mail.Range{{First: 1, Last: 1}}}
 	acceptance := &mail.EnqueueReply{Ranges: []mail.Range{{First: 1, Last: 1}}}
 	for name, answers := range map[string][]*mail.EnqueueReply{"first": {refusal, acceptance}, "last": {acceptance, refusal}} {
 		s := &state{}

@@ -29,7 +29,8 @@ func startWork(s *state) {
 		Attached: func(l *link) (there, entity bool) {
 			return s.links[l.handle] == l && l.consumer != nil, l.consumer != nil && l.consumer.entity
 		},
-		Publish: func(all []work.Publish, b *batches.Batch) { publishWork(s, all, b) },
+		Permitted: func(copies int, then func()) { whenPermitted(s, copies, 0, then) },
+		Publish:   func(all []work.Publish, b *batches.Batch) { publishWork(s, all, b) },
 	}
 }
 

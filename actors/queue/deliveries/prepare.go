@@ -19,7 +19,7 @@ func (d *Deliveries) Prepare(m *mail.PrepareWork, now clock.Instant) {
 
 func (d *Deliveries) prepare(m *mail.PrepareWork, now clock.Instant) error {
 	set := d.Messages
-	if set.Refuses(len(m.Headers), m.Bytes) || len(m.Headers) > 0 && set.Journal.Err() != nil {
+	if n := len(m.Headers) + m.Copies; set.Refuses(n, m.Bytes) || n > 0 && set.Journal.Err() != nil {
 		return mail.ErrWorkRefused
 	}
 	if set.Sessions != nil && slices.ContainsFunc(m.Headers, func(header []byte) bool { _, ok := sessions.IDOf(header); return !ok }) {

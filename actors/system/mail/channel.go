@@ -28,16 +28,16 @@ type EnqueueReply struct {
 	Queue   Address // nil if another actor answers for the queue
 	Ranges  []Range
 	Refused bool
-	// Why is the reason of a refusal: an error if the messages are not valid for the queue, ErrCopy if no attempt can
-	// succeed; nil if the queue cannot take any messages.
+	// Why is the reason of a refusal: an error if the messages are not valid for the queue; nil if the queue cannot take any
+	// messages. It is ErrCopy for messages that the queue has dropped; these are not Refused, as their publisher cannot help it.
 	Why error
 	// Seqs are the queue's numbers of the messages, one for each number in Ranges, if the batch was Numbered and the
 	// queue has taken it; 0 for messages that it did not keep.
 	Seqs []uint64
 }
 
-// ErrCopy: the action of a rule failed, or its result is not valid for the queue (SBR-6). Another attempt would fail
-// as well.
+// ErrCopy: the action of a rule failed, or its result is not valid for the queue, which dead-letters no such messages (SBR-6).
+// Another attempt would fail as well.
 var ErrCopy = errors.New("the action of a rule cannot be applied to the message")
 
 // Add appends n to the ranges, merging neighbours. It ignores 0, which is not the number of any message.

@@ -72,7 +72,8 @@ type PrepareWork struct {
 	Request
 	Channel Address
 	Numbers []uint64 // deliveries to the channel
-	Headers [][]byte // one for each message
+	Headers [][]byte // one for each message that no action copies
+	Copies  int      // number of copies by actions; those that cannot be made count, too
 	Bytes   int64    // size of all bodies
 	// DeadLetters: some of the deliveries will be settled with ToDeadLetters.
 	DeadLetters bool

@@ -59,7 +59,6 @@ func ErrorOf(err error) *amqp10.Error {
 		{mail.ErrSessionID, amqp10.InvalidField},
 		{mail.ErrNoSessions, amqp10.NotAllowed},
 		{mail.ErrSessionNeeded, amqp10.NotAllowed},
-		{mail.ErrCopy, amqp10.PreconditionFailed},
 	} {
 		if errors.Is(err, known.err) {
 			return &amqp10.Error{Condition: known.condition, Description: err.Error()}

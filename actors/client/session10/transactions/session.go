@@ -38,6 +38,8 @@ type Session[Link comparable] struct {
 	// Attached reports whether a link on which the client receives is still attached, and whether it uses Azure Service
 	// Bus's dialect.
 	Attached func(l Link) (there, entity bool)
+	// Permitted calls then when that many copies may be made, perhaps at once; input waits until then.
+	Permitted func(copies int, then func())
 	// Publish publishes messages; queues confirm the messages of b.
 	Publish func(all []Publish, b *batches.Batch)
 
@@ -324,8 +326,17 @@ func (s *Session[Link]) Answered(number uint64, err error) {
 	}
 }
 
-// publish publishes the messages, which queues have agreed to accept, and waits for their confirms.
+// publish publishes the messages, which queues have agreed to accept, when their copies are permitted (DL-33), and waits for
+// their confirms.
 func (s *Session[Link]) publish(x *Transaction[Link]) {
+	s.Permitted(x.Copies(), func() { s.publishNow(x) })
+}
+
+func (s *Session[Link]) publishNow(x *Transaction[Link]) {
+	if x.dead {
+		return
+	}
+	s.Wait(nil)
 	b := &batches.Batch{Left: x.Confirms()}
 	if b.Left > 0 {
 		b.Asked = s.Wait(func(_ any, err error) {

@@ -7,7 +7,6 @@ import (
 	"candlemark/actors/client/unacked"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
-	"candlemark/internal/routing/ruleaction"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/servicebus/dialect/transactions"
 	"candlemark/internal/transport/budget"
@@ -18,8 +17,9 @@ import (
 const (
 	// MaxWork is the maximum number of messages and settlements.
 	MaxWork = 5000
-	// MaxTargets is the maximum number of queues over all messages.
-	MaxTargets = 10 * topology.TurnSteps
+	// MaxTargets is the maximum number of queues over all messages: they are published in one turn, so that a session that ends
+	// has published all messages or none.
+	MaxTargets = 32_768
 )
 
 // PublishBytes is the assumed size of a message without its content, in bytes; TargetBytes is the size of each of its
@@ -161,6 +161,14 @@ func (x *Transaction[Link]) Confirms() (n int) {
 	return n
 }
 
+// Copies returns the number of copies that publishing makes besides the messages themselves.
+func (x *Transaction[Link]) Copies() (n int) {
+	for i := range x.Publishes {
+		n += topology.Copies(x.Publishes[i].Queues, len(x.Publishes[i].Message.Header))
+	}
+	return n
+}
+
 // Confirmed reports whether a queue confirms the message: consumers of direct replies may refuse messages, and commands
 // have their own answers.
 func (p *Publish) Confirmed() bool { return slices.ContainsFunc(p.Queues, isAsked) }
@@ -185,17 +193,12 @@ func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Addre
 			if !isAsked(q) {
 				continue
 			}
-			made := p.Message
-			switch {
-			case q.Action == nil || ruleaction.Apply(q.Action, &made):
-			case q.Action.Failed || q.Stats.TakesFailures(): // the queue dead-letters it
-				continue
-			default:
-				x.Break(amqp10.Errorf(amqp10.PreconditionFailed, "the action of a rule cannot be applied to a message"))
-				continue
-			}
 			m := of(q.PID)
-			m.Headers = append(m.Headers, made.Header)
+			if q.Action == nil {
+				m.Headers = append(m.Headers, p.Message.Header)
+			} else {
+				m.Copies++
+			}
 			m.Bytes += int64(len(p.Message.Body))
 		}
 	}

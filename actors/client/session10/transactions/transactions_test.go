@@ -3,15 +3,18 @@ package transactions
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"candlemark/actors/client/unacked"
 	"candlemark/actors/system/mail"
 	"candlemark/integration/testkit/address"
+	"candlemark/internal/routing/filter"
 	"candlemark/internal/routing/message"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/servicebus/dialect/transactions"
 	"candlemark/internal/transport/budget"
+	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 
 	"go.uber.org/goleak"
@@ -237,3 +240,32 @@ func TestSettleWaits_DUR3(t *testing.T) {
 type sender struct{ *mail.Posts }
 
 func (sender) Self() mail.Address { return address.Named("session") }
+
+// TestPrepareCopies_TXN7: the preparation makes no copies by actions, which would take the size of their properties each.
+func TestPrepareCopies_TXN7(t *testing.T) {
+	intake := budget.NewIntake()
+	intake.SetLimits(0, 1<<30)
+	x := Transaction[int]{of: intake.Of(anybody{})}
+	action, err := filter.ParseAction("SET a = 1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := &topology.Queue{Name: "q", PID: address.Named("q")}
+	copied := *plain
+	copied.Action = action
+	header := (&protocol.Properties{Flags: protocol.FlagHeaders, Headers: protocol.Table{{Key: "k", Value: strings.Repeat("x", 90_000)}}}).Append(nil)
+	if err := x.Publish(Publish{Message: message.Message{Header: header, Body: []byte("body")}, Queues: append(slices.Repeat([]*topology.Queue{&copied}, 10_000), plain)}); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	if allocated := testing.AllocsPerRun(1, func() {
+		x.Prepare(nil, func(_ mail.Address, m *mail.PrepareWork) {
+			if asked++; m.Copies != 10_000 || len(m.Headers) != 1 || m.Bytes != 40_004 {
+				t.Errorf("%d copies, %d messages of %d bytes", m.Copies, len(m.Headers), m.Bytes)
+			}
+		})
+		x.Prepared, x.asked = nil, nil
+	}); allocated > 100 || asked != 2 || x.Err() != nil {
+		t.Errorf("%v allocations, %d requests, %v", allocated, asked, x.Err())
+	}
+}
