@@ -108,8 +108,8 @@ const addressLibrary = module + "/actors/system/actorlib"
 // shells are the packages that may import the actor library: all others are the cores of actors, or call actors through
 // function values. Where a file is named, only this file of the package is the shell.
 var shells = map[string]string{
-	"actors/client/channel": "", "actors/client/command": "actor.go", "actors/client/connection": "", "actors/client/connection10": "",
-	"actors/client/lifecycle": "", "actors/client/session10": "", "actors/client/shell": "", "actors/movers/move": "", "actors/movers/republish": "deadletter.go",
+	"actors/client/channel": "channel.go", "actors/client/command": "actor.go", "actors/client/connection": "", "actors/client/connection10": "",
+	"actors/client/lifecycle": "", "actors/client/session10": "session.go", "actors/client/shell": "", "actors/movers/move": "", "actors/movers/republish": "deadletter.go",
 	"actors/movers/shovel": "", "actors/names/exchange": "", "actors/names/policy": "policy.go", "actors/names/vhost": "vhost.go",
 	"actors/queue": "", "actors/system/actorlib": "", "actors/system/mailbox": "",
 	"supervision": "", "supervision/ask": "", "supervision/localchannel": "",

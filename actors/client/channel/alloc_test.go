@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
 	"candlemark/protocol"
@@ -23,7 +24,7 @@ func perMessage(t *testing.T, turn func(n int)) float64 {
 
 // step processes a mail and plays the queues and the writer.
 func (r *rig) step(received any) {
-	r.handle(received)
+	r.Handle(received)
 	r.sendConfirms()
 	for i, p := range r.Out {
 		switch m := p.Mail.(type) {
@@ -81,8 +82,8 @@ func TestAllocations_PublishToEnqueue(t *testing.T) {
 					r.step(&mail.EnqueueReply{Queue: r.cfg.VHost.Directory().Queue([]byte("q1")).PID, Ranges: r.answers})
 				}
 			})
-			if got > 0.1 || r.phase != open || c.confirms && r.confirms.Unconfirmed() != 0 {
-				t.Errorf("%.2f allocations a message, phase %d, %d of %d unconfirmed", got, r.phase, r.confirms.Unconfirmed(), r.confirms.Last())
+			if got > 0.1 || r.in.Phase != input.Open || c.confirms && r.confirms.Unconfirmed() != 0 {
+				t.Errorf("%.2f allocations a message, phase %d, %d of %d unconfirmed", got, r.in.Phase, r.confirms.Unconfirmed(), r.confirms.Last())
 			}
 		})
 	}
@@ -120,8 +121,8 @@ func TestAllocations_DeliverAndAck(t *testing.T) {
 				acks = protocol.AppendAckFrame(acks, 1, number, true)
 				r.step(&mail.Inbound{Runs: [][]byte{slices.Clip(acks)}, Chunk: chunk})
 			})
-			if got > 0.1 || r.phase != open || r.unacked.Len() != 0 {
-				t.Errorf("%.2f allocations a message, phase %d, %d unacknowledged", got, r.phase, r.unacked.Len())
+			if got > 0.1 || r.in.Phase != input.Open || r.unacked.Len() != 0 {
+				t.Errorf("%.2f allocations a message, phase %d, %d unacknowledged", got, r.in.Phase, r.unacked.Len())
 			}
 		})
 	}

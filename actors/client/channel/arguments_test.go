@@ -3,6 +3,7 @@ package channel
 import (
 	"testing"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/transport/budget"
 	"candlemark/protocol"
@@ -39,7 +40,7 @@ func TestArgumentsNeedRoom_PRO21(t *testing.T) {
 				r.turn(&mail.TopologyReply{Reply: again.Done(nil)})
 				r.succeed()
 			},
-			"end":   func(r *rig) { r.turn(awaitExpired{r.await.id}) },
+			"end":   func(r *rig) { r.turn(input.Expired{ID: r.in.Due()}) },
 			"panic": func(r *rig) { r.dropBegun() },
 		} {
 			r, o := spacious(t)
@@ -68,7 +69,7 @@ func TestArgumentsWait_PRO21(t *testing.T) {
 		other := &budget.Command{}
 		other.Ask(r.cfg.Objects, 2<<20, nil)
 		r.feed(frame(&protocol.QueueDeclare{Queue: "q", Arguments: voids}), publish("x", "one", "behind"))
-		if r.sent(); len(r.asked) > 0 || r.await == nil {
+		if r.sent(); len(r.asked) > 0 || !r.in.Waits() {
 			t.Fatal("the command did not wait")
 		}
 		end(r, other)

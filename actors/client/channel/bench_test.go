@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
 	"candlemark/protocol"
@@ -23,7 +24,7 @@ func BenchmarkPublish(b *testing.B) {
 		r.step(&mail.Inbound{Runs: [][]byte{chunk.Buf[:copy(chunk.Buf, stream)]}, Chunk: chunk})
 		r.step(&mail.EnqueueReply{Queue: r.cfg.VHost.Directory().Queue([]byte("q1")).PID, Ranges: r.answers})
 	}
-	if r.phase != open {
+	if r.in.Phase != input.Open {
 		b.Fatal("closed")
 	}
 }
@@ -49,7 +50,7 @@ func BenchmarkDeliverAck(b *testing.B) {
 		r.step(d)
 		r.step(&mail.Inbound{Runs: [][]byte{acks}, Chunk: chunk})
 	}
-	if r.phase != open {
+	if r.in.Phase != input.Open {
 		b.Fatal("closed")
 	}
 }

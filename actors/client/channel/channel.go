@@ -59,99 +59,13 @@ type Config struct {
 	Close func() []any
 }
 
-// channel is the shell.
-type channel struct {
-	state
-	timer shell.Guard
-}
-
-// awaitExpired: the command with this number was not answered in time.
-type awaitExpired struct{ id uint64 }
-
 // New returns the actor. It needs a mailbox of package actors/system/mailbox.
 func New(cfg Config) actor.Actor {
-	c := &channel{}
-	c.init(cfg)
-	return c
-}
-
-// Receive handles one mail.
-func (c *channel) Receive(ctx actor.Context) {
-	switch m := ctx.Message().(type) {
-	case *actor.Started:
-		c.Me = ctx.Self()
-	case *actor.Stopping, *actor.Restarting:
-		c.abort()
-		c.peers.Unwatch()
-		shell.WatchOver(ctx, &c.Mail)
-	case *actor.Stopped:
-	case *actor.Terminated:
-		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
-	default:
-		c.handle(m)
-		c.carryOut(ctx)
-	}
-}
-
-// carryOut sends the mail of the turn, in order.
-func (c *channel) carryOut(ctx actor.Context) {
-	c.sendConfirms()
-	shell.Send(ctx, &c.Mail)
-	c.sendClose()
-	shell.WatchOver(ctx, &c.Mail)
-	if c.long != nil && c.long.Long != nil && !c.long.begun {
-		c.long.begun = true
-		go c.long.find(ctx.Self(), c.cfg.Post)
-	}
-	if c.phase == ended {
-		c.end(ctx)
-		return
-	}
-	c.guard(ctx)
-}
-
-// guard keeps a timer running while a command waits.
-func (c *channel) guard(ctx actor.Context) {
-	var id uint64
-	if c.await != nil && !c.await.patient {
-		id = c.await.id
-	}
-	c.timer.Set(ctx, c.cfg.Clock, id, func(id uint64) any { return awaitExpired{id} })
-}
-
-// end closes the mailbox and stops the actor; mail left in it needs no answer.
-func (c *channel) end(ctx actor.Context) {
-	c.abort()
-	ctx.Stop(ctx.Self())
-}
-
-// abort returns the credit of mail that will no longer be handled, including the mail that caused a panic: mail stays
-// parked or held while it is handled. After a panic the watches of the queues and the connection report that the
-// channel is gone.
-func (c *channel) abort() {
-	defer func() { _ = recover() }()
-	c.timer.Stop()
-	c.phase = ended
-	if c.cfg.Ended != nil {
-		c.cfg.Ended(c.cfg.VHost.Name, c.counted(), &c.published)
-		c.cfg.Ended = nil
-	}
-	left := c.cfg.Close()
-	for _, m := range c.parked {
-		left = append(left, m)
-	}
-	c.parked = nil
-	c.replies.End()
-	if m := c.replies.InHand(); m != nil {
-		left = append(left, m)
-	}
-	shell.Release(left, c.cfg.Post)
-	c.long.stop()
-	c.long = nil
-	c.output.Drop()
-	c.dropBegun()
-	c.batches.Release()
-	c.unread.Close()
+	s := &state{}
+	s.init(cfg)
+	return shell.New(s, &s.Mail, &s.in, shell.Config{
+		Clock: cfg.Clock, Close: cfg.Close, Ended: cfg.Ended, VHost: cfg.VHost.Name, BeforeMail: func() { s.sendConfirms() }, AfterMail: s.sendClose,
+	})
 }
 
 // internalError returns the connection exception for a failure of the broker (541).

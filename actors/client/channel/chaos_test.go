@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
 	"candlemark/internal/transport/outbox"
@@ -52,7 +53,7 @@ func (c *chaos) run() {
 		c.turn(&mail.CloseChannel{})
 	}
 	for range 10000 {
-		if c.phase == ended {
+		if c.in.Phase == input.Ended {
 			break
 		}
 		c.read()
@@ -60,8 +61,8 @@ func (c *chaos) run() {
 		c.answer()
 	}
 	c.look()
-	if c.phase != ended {
-		c.t.Fatalf("hangs: await %v, %d parked, %d held", c.await, len(c.parked), c.output.Len())
+	if c.in.Phase != input.Ended {
+		c.t.Fatalf("hangs: await %v, %d parked, %d held", c.in, c.in.Parked(), c.output.Len())
 	}
 	for _, e := range c.open {
 		e.Release()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/system/mail"
 	"candlemark/integration/testkit/users"
 	"candlemark/internal/access/auth"
@@ -344,7 +345,7 @@ func TestParking_Runs(t *testing.T) {
 	r.sent("q1: purge")
 	r.succeed()
 	r.sent("q1: enqueue one", "q1: purge")
-	if len(r.parked) != 0 {
+	if r.in.Parked() != 0 {
 		t.Error("nothing is left, and yet the read is kept")
 	}
 	r.balanced()
@@ -392,7 +393,7 @@ func TestParking_CloseWaitsToo(t *testing.T) {
 	r.succeed()
 	r.received("queue.declare-ok {Queue:q MessageCount:5 ConsumerCount:2}")
 	r.sent("q1: enqueue a", "connection: closed 1 true")
-	if r.phase != ended {
+	if r.in.Phase != input.Ended {
 		t.Error("not ended")
 	}
 	r.balanced()
@@ -401,9 +402,9 @@ func TestParking_CloseWaitsToo(t *testing.T) {
 func TestParking_NoAnswerIs541(t *testing.T) {
 	r := newRig(t)
 	r.feed(frame(&protocol.QueueBind{Queue: "q1", Exchange: "x"}), publish("", "q1", "a"))
-	r.turn(awaitExpired{r.await.id + 1}) // of another command
+	r.turn(input.Expired{ID: r.in.Due() + 1}) // of another command
 	r.sent("vhost: bind")
-	r.turn(awaitExpired{r.await.id})
+	r.turn(input.Expired{ID: r.in.Due()})
 	r.sent("connection: 541 50/20 INTERNAL_ERROR - no answer to queue.bind within 30s")
 	r.succeed() // too late
 	r.received()

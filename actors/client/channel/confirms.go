@@ -1,10 +1,13 @@
 package channel
 
-import "candlemark/actors/system/mail"
+import (
+	"candlemark/actors/client/input"
+	"candlemark/actors/system/mail"
+)
 
 // sendConfirms sends the turn's confirms to the client if there is room. Otherwise it postpones them and returns false.
 func (s *state) sendConfirms() bool {
-	if s.phase != open {
+	if s.in.Phase != input.Open {
 		s.confirms.Forget()
 		return true
 	}
@@ -18,7 +21,7 @@ func (s *state) settled(m *mail.EnqueueReply) {
 		if s.confirms.On() {
 			s.confirms.Answered(r, m.Refused)
 		} else if s.tx != nil && s.tx.Answered(r, m.Refused) {
-			s.committed(s.await.method)
+			s.committed(s.waiting.method)
 		}
 		if p != nil {
 			s.peers.Answered(p, int(r.Last-r.First+1))

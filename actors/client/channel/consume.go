@@ -11,8 +11,9 @@ import (
 
 // deliver writes messages for a consumer. Later output does not overtake them.
 func (s *state) deliver(m *mail.Deliver) {
+	s.in.Use()
 	c := s.consumers[m.Tag]
-	if s.leaving || c == nil {
+	if s.in.Leaving || c == nil {
 		m.Release() // the queue is informed separately that the channel is gone
 		return
 	}
@@ -126,10 +127,10 @@ func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 // notice sends basic.cancel. If this channel is deleting the queue it is sent after delete-ok, because a client that
 // itself consumes from the queue may mistake the notice for the end of its request, as amqplib's tests do.
 func (s *state) notice(m *protocol.BasicCancel) {
-	if a := s.await; a != nil && a.done != nil {
-		if _, deletes := a.method.(*protocol.QueueDelete); deletes {
-			done := a.done
-			a.done = func(reply any) {
+	if w := &s.waiting; s.in.Waits() && w.done != nil {
+		if _, deletes := w.method.(*protocol.QueueDelete); deletes {
+			done := w.done
+			w.done = func(reply any) {
 				done(reply)
 				s.notice(m)
 			}

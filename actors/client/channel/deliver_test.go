@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"candlemark/actors/client/channel/output"
+	"candlemark/actors/client/input"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
 	"candlemark/internal/transport/outbox"
@@ -163,7 +164,7 @@ func TestRecover_ReturnsEverything(t *testing.T) {
 	r.received("basic.recover-ok")
 	r.command(&protocol.BasicAck{DeliveryTag: 2})
 	r.frames()
-	if r.phase != closing {
+	if r.in.Phase != input.Closing {
 		t.Error("a returned delivery cannot be acknowledged")
 	}
 }
@@ -277,7 +278,7 @@ func TestHeld_CancelOkWaits(t *testing.T) {
 	r.succeed()
 	r.sent()
 	r.received(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"))...)
-	if !r.waits() || r.await != nil {
+	if !r.waits() || r.in.Waits() {
 		t.Error("there is no deadline for a client that does not read")
 	}
 	r.ready()

@@ -4,16 +4,19 @@ import (
 	"maps"
 	"slices"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/metrics"
 )
 
 // describe answers DescribeChannel. It changes nothing.
 func (s *state) describe(m *mail.DescribeChannel) {
+	counts, more := s.Figures()
 	info := &mail.ChannelInfo{
 		Reply: m.Done(nil), Number: s.cfg.ID, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
-		Running: s.phase == open, Confirm: s.confirms.On(), Prefetch: s.prefetch, GlobalPrefetch: s.unacked.Limit.Messages(),
-		Consumers: len(s.consumers), Unacked: max(s.unacked.Len()-s.unacked.Late(), 0), Unconfirmed: s.confirms.Unconfirmed(), Counts: s.counted(),
-		Published: s.published, LastUse: s.cfg.Clock.Date(s.used.Floor()),
+		Running: s.in.Phase == input.Open, Confirm: s.confirms.On(), Prefetch: s.prefetch, GlobalPrefetch: s.unacked.Limit.Messages(),
+		Consumers: len(s.consumers), Unacked: max(s.unacked.Len()-s.unacked.Late(), 0), Unconfirmed: s.confirms.Unconfirmed(), Counts: counts,
+		Published: *more, LastUse: s.cfg.Clock.Date(s.in.Used.Floor()),
 	}
 	if s.tx != nil {
 		info.Transactional = true
@@ -29,9 +32,9 @@ func (s *state) describe(m *mail.DescribeChannel) {
 	s.Send(m.ReplyTo, info)
 }
 
-// counted returns the channel's counts so far.
-func (s *state) counted() mail.Counts {
+// Figures implements shell.Core.
+func (s *state) Figures() (mail.Counts, *metrics.Published) {
 	c := s.counts
 	c.Ack, c.Confirm = s.unacked.Acked(), s.confirms.Acked()
-	return c
+	return c, &s.published
 }

@@ -1,16 +1,15 @@
 // Package channel is the actor of one AMQP channel: it assembles publishes, routes them, keeps track of confirms and
 // unacked deliveries, and executes the client's commands strictly in order.
 //
-// Owns: consumers by tag and, while a command waits for its answer, all later input; and its parts, one package each
-// (ADR 44): delivery tags (unacked, qos), publish numbers (confirms), the batches for queues collected during one turn
+// Owns: consumers by tag, and its parts, one package each (ADR 44): later input while a command waits for its answer
+// (actors/client/input), delivery tags (unacked, qos), publish numbers (confirms), the batches for queues collected during one turn
 // (routing), uncommitted work of a transaction (tx), output that waits for the client to read (output), its
 // registration for direct replies (replies).
 //
 // Takes: Inbound and CloseChannel from its connection; Enqueue, with replies, from other channels; EnqueueReply Deliver
 // Offer Unused ConsumerCancelled DeliveriesRequeued and replies from queues; TopologyReply and DeclareQueueReply from
-// the vhost's side; OutboxReady; DescribeChannel and FindDeliveries from any actor; awaitExpired, longFound,
-// resumeWork, decision and PeerGone from itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Reclaim Limit
-// Resize Get Purge ChannelGone to queues, EnqueueReply to the senders of replies, declarations, bindings and AwaitQueue
+// the vhost's side; OutboxReady; DescribeChannel and FindDeliveries from any actor; decision, PeerGone and the mail of
+// actors/client/input from itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Reclaim Limit Resize Get Purge ChannelGone to queues, EnqueueReply to the senders of replies, declarations, bindings and AwaitQueue
 // to the vhost, ChannelClosed and CloseConnection to its connection. Frames are written directly to the connection's
 // outbox.
 //

@@ -3,6 +3,7 @@ package channel
 import (
 	"errors"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/system/mail"
 	"candlemark/protocol"
 )
@@ -10,7 +11,7 @@ import (
 // fail closes the channel or the connection, depending on the type of err. m is the method that caused the error, nil
 // if err names it or no method caused the error. The channel's deliveries are returned at once.
 func (s *state) fail(err error, m protocol.Method) {
-	if s.phase != open {
+	if s.in.Phase != input.Open {
 		return
 	}
 	s.leaveQueues()
@@ -19,7 +20,7 @@ func (s *state) fail(err error, m protocol.Method) {
 		if m != nil && ce.Class == 0 {
 			ce = ce.For(m)
 		}
-		s.phase = closing
+		s.in.Phase = input.Closing
 		s.cfg.Log.Warn().Uint16("code", ce.Code).Str("text", ce.Text).Str("method", protocol.NameOf(ce.Class, ce.Method)).Msg("channel closed by the broker")
 		s.closeMethod = &protocol.ChannelClose{ReplyCode: ce.Code, ReplyText: ce.Text, Class: ce.Class, Method: ce.Method}
 		return
@@ -32,7 +33,7 @@ func (s *state) fail(err error, m protocol.Method) {
 	if m != nil && oe.Class == 0 {
 		oe = oe.For(m)
 	}
-	s.phase = dead
+	s.in.Phase = input.Dead
 	s.Send(s.cfg.Connection, &mail.CloseConnection{Err: oe})
 }
 
@@ -48,33 +49,33 @@ func (s *state) sendClose() {
 // leave handles the end of the connection. As in RabbitMQ, input that was read before is still executed, so that a
 // publish after a waiting command is not lost; but nothing waits for the client any longer.
 func (s *state) leave() {
-	s.leaving = true
+	s.in.Leaving = true
 	s.output.Leave()
-	if s.await != nil && s.await.room != 0 && s.assembler.Busy() { // no more input will come
-		s.await = nil
+	if s.waiting.room && s.assembler.Busy() { // no more input will come
+		s.endWait()
 	}
 }
 
 // close ends the channel. The connection answers channel.close, so that the number is free before the client can use
 // it again.
 func (s *state) close(sendCloseOk bool) {
-	if s.phase == ended {
+	if s.in.Phase == input.Ended {
 		return
 	}
 	s.leaveQueues()
-	s.phase = ended
+	s.in.Phase = input.Ended
 	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.ID, Channel: s.Self(), SendCloseOk: sendCloseOk})
 }
 
 // leaveQueues reports to every queue that the channel has left. Queues without a record of the channel ignore it; an
 // outstanding answer is ignored as well.
 func (s *state) leaveQueues() {
-	if s.phase == open {
+	if s.in.Phase == input.Open {
 		s.output.ConfirmAll(&s.confirms)
 	}
 	s.flush()
 	s.endWait()
-	s.long.stop()
+	s.long.Stop()
 	s.long = nil
 	s.replies.End()
 	s.peers.Leave()
@@ -96,4 +97,24 @@ func (s *state) dropBegun() {
 		s.tx.Forget()
 		s.tx = nil
 	}
+}
+
+// Left implements shell.Core.
+func (s *state) Left() []any {
+	s.replies.End()
+	if m := s.replies.InHand(); m != nil {
+		return []any{m}
+	}
+	return nil
+}
+
+// Release implements shell.Core.
+func (s *state) Release() {
+	s.peers.Unwatch()
+	s.long.Stop()
+	s.long = nil
+	s.output.Drop()
+	s.dropBegun()
+	s.batches.Release()
+	s.unread.Close()
 }

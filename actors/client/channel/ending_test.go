@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
 	"candlemark/protocol"
@@ -141,7 +142,7 @@ func TestClose_WhileAQueueIsAsked(t *testing.T) {
 	r := newRig(t)
 	r.command(&protocol.BasicGet{Queue: "q3"})
 	r.sent("q3: get")
-	r.turn(awaitExpired{r.await.id})
+	r.turn(input.Expired{ID: r.in.Due()})
 	r.gone([]string{"q3"}, "connection: 541 60/70 INTERNAL_ERROR - no answer to basic.get within 30s")
 	r.turn(&mail.GetReply{Reply: mail.Reply{ID: 1}, Queue: pid("q3"), Delivery: mail.Delivery{Number: 1}})
 	r.received()
@@ -179,7 +180,6 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := &channel{}
 			r := newRig(t, func(c *Config) {
 				c.Log = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(*zerolog.Event, zerolog.Level, string) { panic("disk full") }))
 			})
@@ -192,10 +192,9 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 				}()
 				fail(r)
 			}()
-			c.state = r.state
 			waiting := r.inbound([]byte("waiting"))
-			c.cfg.Close = func() []any { return []any{waiting, errors.New("other mail")} }
-			c.abort()
+			r.cfg.Close = func() []any { return []any{waiting, errors.New("other mail")} }
+			r.abort()
 			r.posts = nil
 			if name == "while a delivery is written" {
 				r.received(deliver("a", 1, "m1")...) // would hang if the outbox were locked
@@ -203,8 +202,8 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 				r.received()
 			}
 			r.balanced()
-			c.cfg.Close = func() []any { return nil }
-			c.abort()
+			r.cfg.Close = func() []any { return nil }
+			r.abort()
 		})
 	}
 }
@@ -213,7 +212,7 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 func TestException_QueuesAreInformedFirst(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
-	r.handle(r.inbound(frame(&protocol.BasicAck{DeliveryTag: 99})))
+	r.Handle(r.inbound(frame(&protocol.BasicAck{DeliveryTag: 99})))
 	r.received()
 	if !slices.ContainsFunc(r.Out, func(p mail.Post) bool { _, is := p.Mail.(*mail.ChannelGone); return is }) {
 		t.Error("the queue is not informed of the end of the channel")

@@ -15,7 +15,7 @@ func (s *state) get(m *protocol.BasicGet) error {
 		return err
 	}
 	q, err := s.rights.Readable(name)
-	if err != nil || s.leaving {
+	if err != nil || s.in.Leaving {
 		return err
 	}
 	if s.peers.Find(q.PID) == nil {

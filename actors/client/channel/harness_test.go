@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/actors/client/shell"
 	"candlemark/actors/system/mail"
 	"candlemark/integration/testkit/address"
 	"candlemark/integration/testkit/users"
@@ -105,7 +106,7 @@ func (r *rig) watches() (n int) {
 // turn processes one mail in the core, with what the shell does after it.
 func (r *rig) turn(received any) {
 	r.t.Helper()
-	r.handle(received)
+	r.Handle(received)
 	r.sendConfirms()
 	r.sendClose()
 	for _, p := range r.Out {
@@ -117,6 +118,11 @@ func (r *rig) turn(received any) {
 	r.Out = r.Out[:0]
 	r.watches()
 	r.overwrite()
+}
+
+// abort ends the channel as after a panic.
+func (r *rig) abort() {
+	shell.New(&r.state, &r.Mail, &r.in, shell.Config{Clock: r.cfg.Clock, Close: r.cfg.Close}).Abort()
 }
 
 func requestOf(received any) mail.Request {

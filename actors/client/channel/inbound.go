@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"candlemark/actors/client/input"
 	"candlemark/actors/client/routing"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/topology"
@@ -18,51 +19,49 @@ const (
 // ackMethod is the method in errors of basic.ack, which is never decoded into a struct.
 var ackMethod protocol.Method = &protocol.BasicAck{}
 
-// run handles the frames of m in order. If one has to wait, it returns false with the rest left in m; otherwise m is
-// released.
+// run handles a read. It returns false if a frame, or the end of a content, has to wait.
 func (s *state) run(m *mail.Inbound) bool {
-	s.chunk = m.Chunk
-	s.routes.BeginRead(s.used.Floor())
+	s.routes.BeginRead(s.in.Used.Floor())
 	s.tracer.On = s.cfg.VHost.Tracing()
-	for len(m.Runs) > 0 {
-		if len(m.Runs[0]) == 0 {
-			m.Runs = m.Runs[1:]
-			continue
-		}
-		if s.waits() {
-			s.chunk = nil
-			return false
-		}
-		if s.routes.Steps() >= topology.TurnSteps && !s.assembler.Busy() {
-			s.rest()
-			return false
-		}
-		f, n, _, err := protocol.ParseFrame(m.Runs[0], 0)
-		if err != nil || n == 0 {
-			s.fail(internalError("the reader let a broken frame pass"), nil)
-			m.Runs = nil
-			break
-		}
-		if s.assembler.Prolongs(f) && !s.mayKeep() || !s.mayDecode(f) {
-			return s.waitForRoom()
-		}
-		m.Runs[0] = m.Runs[0][n:]
-		s.frame(f)
+	if !s.in.Read(m, s.next) {
+		s.in.Chunk = nil
+		return false
 	}
 	if s.assembler.Partial() && !s.mayKeep() {
-		return s.waitForRoom()
+		s.waitForRoom()
+		return false
 	}
 	s.assembler.Own()
 	s.flush()
-	s.chunk = nil
-	m.Chunk.Release()
-	m.Chunk = nil
+	s.in.Release(m)
 	return true
+}
+
+// next handles the first frame of b (input.Input.Read).
+func (s *state) next(b []byte) int {
+	if s.waits() {
+		return 0
+	}
+	if s.routes.Steps() >= topology.TurnSteps && !s.assembler.Busy() {
+		s.rest()
+		return 0
+	}
+	f, n, _, err := protocol.ParseFrame(b, 0)
+	if err != nil || n == 0 {
+		s.fail(internalError("the reader let a broken frame pass"), nil)
+		return -1
+	}
+	if s.assembler.Prolongs(f) && !s.mayKeep() || !s.mayDecode(f) {
+		s.waitForRoom()
+		return 0
+	}
+	s.frame(f)
+	return n
 }
 
 // frame handles one frame by its type and, for methods, its id.
 func (s *state) frame(f protocol.Frame) {
-	if s.phase != open {
+	if s.in.Phase != input.Open {
 		s.frameWhileClosing(f)
 		return
 	}
@@ -105,13 +104,13 @@ func (s *state) methodFrame(f protocol.Frame) error {
 	if err != nil {
 		return err
 	}
-	if !s.leaving { // otherwise answers are no longer written
+	if !s.in.Leaving { // otherwise answers are no longer written
 		s.routes.Count(routing.AnswerSteps)
 	}
 	if err := s.command(m); err != nil {
 		s.fail(err, m)
 	}
-	if s.await == nil {
+	if !s.in.Waits() {
 		s.arguments.Return()
 	}
 	return nil
@@ -119,7 +118,7 @@ func (s *state) methodFrame(f protocol.Frame) error {
 
 // frameWhileClosing ignores all frames except frames that end the channel.
 func (s *state) frameWhileClosing(f protocol.Frame) {
-	if f.Type != protocol.FrameMethod || s.phase != closing {
+	if f.Type != protocol.FrameMethod || s.in.Phase != input.Closing {
 		return
 	}
 	class, method, _ := protocol.MethodKey(f.Payload)

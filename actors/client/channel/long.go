@@ -5,57 +5,16 @@ import (
 
 	"candlemark/actors/client/channel/assembler"
 	"candlemark/actors/client/routing"
-	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
 	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 )
 
-// long is the publish that waits.
-type long struct {
-	routing.Wait
-	id    uint64 // number of the request
-	begun bool   // the search runs
-}
-
-// longFound is the result of the search.
-type longFound struct {
-	id    uint64
-	route topology.LongRoute
-}
-
-// Number implements answer.
-func (f longFound) Number() uint64 { return f.id }
-
-// Failure implements answer.
-func (f longFound) Failure() error {
-	if err := cmp.Or(f.route.Err, f.route.Refusal); err != nil {
-		return assembler.Blame(err)
-	}
-	return nil
-}
-
-// resumeWork: a turn ended before all input, or the end of a transaction, was processed.
-type resumeWork struct{}
-
 // rest ends the turn; parked input is processed in another one.
 func (s *state) rest() {
 	s.flush()
-	s.chunk = nil
-	if !s.yielded {
-		s.yielded = true
-		s.Send(s.Self(), resumeWork{})
-	}
+	s.in.Rest()
 }
-
-// mayCopy: a publish for several queues may ask again.
-type mayCopy struct{ id uint64 }
-
-// Number implements answer.
-func (c mayCopy) Number() uint64 { return c.id }
-
-// Failure implements answer.
-func (mayCopy) Failure() error { return nil }
 
 // publishLater makes a publish wait until it may have that many copies. It is routed then.
 func publishLater(s *state, x *topology.Exchange, m *message.Message, more [][]byte, mandatory bool, copies int) {
@@ -83,15 +42,14 @@ func later(s *state, kept *message.Message, copies int, then func() error) {
 		return
 	}
 	id := s.request(assembler.PublishMethod, func(any) {
-		s.long.stop()
+		s.long.Stop()
 		s.long = nil
 		later(s, kept, copies, then)
 	}).ID
-	s.await.patient = true
-	s.long = &long{}
+	s.in.Patient()
+	s.long = &routing.Wait{}
 	s.long.Debt.Add(s.cfg.Gate, kept.Size())
-	self, post := s.Self(), s.cfg.Post
-	s.cfg.Copies.Await(func() { post(self, mayCopy{id}) })
+	s.cfg.Copies.Await(s.in.Answerer(id))
 }
 
 // keep returns a copy of a message that outlives the turn, and its headers.
@@ -107,31 +65,24 @@ func keep(m *message.Message) (kept *message.Message, headers []byte) {
 // routeLong starts the search for the route of a publish; the publish continues when the search ends.
 func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byte, mandatory bool) {
 	kept, headers := keep(m)
-	l := &long{Wait: routing.Wait{Long: s.routes.Long(x, kept, more, headers)}}
+	l := &routing.Wait{Long: s.routes.Long(x, kept, more, headers)}
 	l.Debt.Add(s.cfg.Gate, kept.Size())
-	l.id = s.request(assembler.PublishMethod, func(reply any) {
-		s.long.stop()
+	id := s.request(assembler.PublishMethod, func(reply any) {
+		s.long.Stop()
 		s.long = nil
-		found := reply.(longFound).route
+		found := reply.(topology.LongRoute)
 		later(s, kept, topology.Copies(found.Queues, len(kept.Header)), func() error {
 			targets := s.routes.SetTargets(x, kept.RoutingKey, more, found.Queues, found.Histories, found.Caps)
 			return s.routed(x, targets, kept, headers, mandatory)
 		})
 	}).ID
-	s.await.patient = true
+	s.in.Patient()
 	s.long = l
-}
-
-// find runs on the goroutine of the search.
-func (l *long) find(self mail.Address, post func(mail.Address, any)) {
-	if route, ok := l.Find(); ok {
-		post(self, longFound{l.id, route})
-	}
-}
-
-// stop ends the wait, if there is one.
-func (l *long) stop() {
-	if l != nil {
-		l.Stop()
-	}
+	s.in.Go(id, func() (any, error) {
+		route, _ := l.Find() // the result of a stopped search is ignored
+		if err := cmp.Or(route.Err, route.Refusal); err != nil {
+			return nil, assembler.Blame(err)
+		}
+		return route, nil
+	})
 }

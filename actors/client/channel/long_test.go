@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/system/mail"
 	"candlemark/integration/testkit/rules"
 	"candlemark/internal/routing/topology"
@@ -37,7 +38,9 @@ func (r *rig) search() {
 	if r.long == nil {
 		r.t.Fatal("no route is looked for")
 	}
-	r.long.find(pid("self"), r.cfg.Post)
+	for _, job := range r.in.Jobs() {
+		job()
+	}
 	for _, m := range r.later {
 		r.turn(m)
 	}
@@ -131,7 +134,7 @@ func TestEndOfChannelEndsTheSearch(t *testing.T) {
 	r.feed(publish("crowd", "k", "long", carbons(30, rules.LongKey)))
 	l := r.long
 	r.fail(internalError("for the test"), nil)
-	r.turn(resumeWork{})
+	r.turn(input.Resume{})
 	if _, ok := l.Find(); ok || r.long != nil {
 		t.Error("still looked for")
 	}
@@ -157,7 +160,7 @@ func TestStepsOfATurnAreBounded(t *testing.T) {
 		again = false
 		for _, p := range r.posts {
 			switch m := p.Mail.(type) {
-			case resumeWork:
+			case input.Resume:
 				again = true
 			case *mail.Enqueue:
 				if p.To.GetId() == "c7" {
@@ -173,7 +176,7 @@ func TestStepsOfATurnAreBounded(t *testing.T) {
 		}
 		r.posts = nil
 		if again {
-			r.turn(resumeWork{})
+			r.turn(input.Resume{})
 		}
 	}
 	if next != 100 || turns < 5 {
@@ -197,9 +200,9 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 			t.Fatalf("a turn of %d answers", n)
 		}
 		answers += n
-		again = slices.ContainsFunc(r.posts, func(p mail.Post) bool { _, is := p.Mail.(resumeWork); return is })
+		again = slices.ContainsFunc(r.posts, func(p mail.Post) bool { _, is := p.Mail.(input.Resume); return is })
 		if r.posts = nil; again {
-			r.turn(resumeWork{})
+			r.turn(input.Resume{})
 		}
 	}
 	if answers != 4000 || turns < 10 {

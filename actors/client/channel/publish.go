@@ -110,7 +110,7 @@ func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *messa
 		}
 	}
 	if s.tracer.On {
-		s.tracer.Published(m, targets, s.chunk)
+		s.tracer.Published(m, targets, s.in.Chunk)
 	}
 	histories := s.routes.Histories()
 	if s.tx != nil {
@@ -133,7 +133,7 @@ func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *messa
 func (s *state) deliverTo(targets, histories []*routing.Target, caps []int64, m *message.Message, mandatory bool) {
 	s.counts.Publish++
 	s.published.Count(len(m.Body), len(targets), s.confirms.On())
-	s.batches.Publish(m, targets, histories, caps, s.chunk)
+	s.batches.Publish(m, targets, histories, caps, s.in.Chunk)
 	switch {
 	case len(targets) > 0:
 	case mandatory:
@@ -154,7 +154,7 @@ func (s *state) flush() {
 // returnUnroutable sends basic.return for a mandatory message without a queue, followed by its confirm. While the
 // message waits for room it is charged to the connection's credit.
 func (s *state) returnUnroutable(m *message.Message) {
-	if s.output.Len() == 0 && s.writeReturn(m) || s.leaving {
+	if s.output.Len() == 0 && s.writeReturn(m) || s.in.Leaving {
 		return
 	}
 	kept := *m

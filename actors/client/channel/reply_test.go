@@ -181,10 +181,7 @@ func TestReplyTo_GoneRequester(t *testing.T) {
 		"an exception":   func(r *rig) { r.command(&protocol.BasicAck{DeliveryTag: 99}) },
 		"the connection": func(r *rig) { r.turn(&mail.CloseChannel{}) },
 		"a panic": func(r *rig) {
-			c := &channel{state: r.state}
-			c.cfg.Close = func() []any { return nil }
-			c.abort()
-			r.state = c.state
+			r.abort()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,18 +222,17 @@ func TestReplyTo_MailboxIsAnswered(t *testing.T) {
 				t.Error("nothing broke")
 			}
 		}()
-		r.handle(broken)
+		r.Handle(broken)
 	}()
-	c := &channel{state: r.state}
 	left := other.posts[1].Mail
-	c.cfg.Close = func() []any { return []any{left} }
-	c.cfg.Post = func(to mail.Address, received any) {
+	r.cfg.Close = func() []any { return []any{left} }
+	r.in.Post = func(to mail.Address, received any) {
 		if !mail.Same(to, other.Self()) {
 			t.Error("answered to", to)
 		}
 		other.turn(received)
 	}
-	c.abort()
+	r.abort()
 	other.received("basic.ack {DeliveryTag:2}", "basic.ack {DeliveryTag:1}")
 	other.balanced()
 }
@@ -263,7 +259,7 @@ func TestReplyTo_OneChannel(t *testing.T) {
 	r.command(&protocol.ConfirmSelect{NoWait: true})
 	r.command(&protocol.BasicConsume{Queue: topology.ReplyName, ConsumerTag: "t", NoAck: true, NoWait: true})
 	name := r.replies.Name()
-	r.handle(r.inbound(publish("", name, "a")))
+	r.Handle(r.inbound(publish("", name, "a")))
 	if r.watches() > 0 {
 		t.Error("it watches itself")
 	}

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"candlemark/actors/client/channel/assembler"
+	"candlemark/actors/client/input"
 	"candlemark/internal/transport/budget"
 	"candlemark/protocol"
 )
@@ -11,7 +12,7 @@ import (
 // gets no more input, and needs no room.
 func (s *state) mayKeep() bool {
 	a := &s.assembler
-	if a.Settled() || s.leaving {
+	if a.Settled() || s.in.Leaving {
 		return true
 	}
 	var c checked
@@ -19,34 +20,33 @@ func (s *state) mayKeep() bool {
 		a.Refuse(err)
 		return true
 	}
-	s.asked++
-	return a.Ask(s.cfg.Arrivals, s.asked, s.decided)
+	return a.Ask(s.cfg.Arrivals, s.in.Number(), s.decided)
 }
 
 // mayDecode is called before a frame is handled. It requests room for the decoded arguments of a method (PRO-21), and returns
 // false if the frame has to wait for that.
 func (s *state) mayDecode(f protocol.Frame) bool {
-	if f.Type != protocol.FrameMethod || s.phase != open || s.assembler.Busy() {
+	if f.Type != protocol.FrameMethod || s.in.Phase != input.Open || s.assembler.Busy() {
 		return true
 	}
 	bytes := protocol.ArgumentsMemory(f.Payload, budget.FreeCommand)
 	if bytes <= budget.FreeCommand {
 		return true
 	}
-	number := s.asked + 1
+	number := s.in.Next()
 	if s.arguments.Ask(s.cfg.Objects, bytes, func() { s.decided(number, true) }) {
 		return true
 	}
-	s.asked = number
+	s.in.Number()
 	return false
 }
 
-// waitForRoom stops processing of the read until decided. Its result is the result of run.
-func (s *state) waitForRoom() bool {
+// waitForRoom stops processing of the read until decided.
+func (s *state) waitForRoom() {
 	s.flush()
-	s.chunk = nil
-	s.await = &await{method: assembler.PublishMethod, room: s.asked}
-	return false
+	s.in.Chunk = nil
+	s.waiting = waiting{method: assembler.PublishMethod, room: true}
+	s.in.Hold()
 }
 
 // decision is mail from the intake, whether a content gets room, or from the connection's objects: arguments get room.
@@ -57,10 +57,10 @@ type decision struct {
 
 // decide continues with a content that waited for room.
 func (s *state) decide(d decision) {
-	if s.await == nil || s.await.room != d.number {
+	if !s.waiting.room || !s.in.Awaits(d.number) {
 		return
 	}
-	s.await = nil
+	s.endWait()
 	if s.assembler.Busy() {
 		s.assembler.Decide(d.granted)
 	}

@@ -139,7 +139,7 @@ func TestRoom_Waits(t *testing.T) {
 	r.sent("q1: enqueue " + body + " behind")
 	r.holds(0, 0)
 	r.balanced()
-	if r.await != nil || len(r.parked) > 0 {
+	if r.in.Waits() || r.in.Parked() > 0 {
 		t.Error("something waits")
 	}
 }

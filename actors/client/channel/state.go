@@ -2,7 +2,6 @@ package channel
 
 import (
 	"errors"
-	"slices"
 	"sync/atomic"
 
 	"candlemark/actors/client/channel/assembler"
@@ -10,6 +9,7 @@ import (
 	"candlemark/actors/client/channel/output"
 	"candlemark/actors/client/channel/replies"
 	"candlemark/actors/client/channel/tx"
+	"candlemark/actors/client/input"
 	"candlemark/actors/client/outgoing"
 	"candlemark/actors/client/peers"
 	"candlemark/actors/client/requests"
@@ -18,45 +18,26 @@ import (
 	"candlemark/actors/client/trace"
 	"candlemark/actors/client/unacked"
 	"candlemark/actors/system/mail"
-	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/metrics"
-	"candlemark/internal/routing/message"
 	"candlemark/internal/transport/budget"
 	"candlemark/protocol"
-)
-
-type phase uint8
-
-const (
-	// open: input is processed.
-	open phase = iota
-	// closing: channel.close was sent, and close-ok is awaited.
-	closing
-	// dead: the connection is being closed because of this channel.
-	dead
-	// ended: all deliveries are returned; the shell stops.
-	ended
 )
 
 // state is the core.
 type state struct {
 	outgoing.Mail
-	cfg     Config
-	events  eventPublisher
-	rights  rights.Rights
-	client  requests.Client
-	phase   phase
-	leaving bool // the connection is ending; input read before is still processed
+	cfg    Config
+	events eventPublisher
+	rights rights.Rights
+	client requests.Client
 	// closeMethod is the channel.close for this turn's exception, until it is sent.
 	closeMethod *protocol.ChannelClose
 
 	assembler assembler.Assembler
 	decided   func(number uint64, granted bool) // sends a decision to the channel
-	chunk     *message.Chunk                    // the chunk of the Inbound being run
 	routes    *routing.RouteCache
 	batches   routing.Batches
-	long      *long // the search in progress, nil for none
-	yielded   bool  // resumeWork is in the mailbox
+	long      *routing.Wait // the publish that waits, nil for none
 	tracer    trace.Tracer
 	confirms  confirms.Confirms
 	tx        *tx.Tx // nil if the channel is not transactional
@@ -68,36 +49,27 @@ type state struct {
 	prefetch  int // for new consumers
 	counts    mail.Counts
 	published metrics.Published
-	used      clock.Instant // when the last frame or delivery came
 	output    output.Output
 	unread    *budget.Part // charged with deliveries until they are in the outbox; nil for no limit
 
-	await     *await
-	arguments budget.Command  // room for the arguments of the command that runs or waits
-	asked     uint64          // number of the last command that waited
-	parked    []*mail.Inbound // to be run, the first perhaps partly run
+	in        input.Input
+	waiting   waiting
+	arguments budget.Command // room for the arguments of the command that runs or waits
+	// concludes is the method concluded.
+	concludes func(reply any, err error)
 }
 
-// await is a command that waits for its answer; all later input waits too.
-type await struct {
-	id     uint64 // 0 if it waits for room for a content or for arguments, without time limit
-	room   uint64 // number of the request for room
-	method protocol.Method
-	// done is called with a reply without error.
-	done func(reply any)
-	// patient: there is no time limit; an answer always comes.
-	patient bool
-	charged int64 // bytes that the connection's objects are charged with until the answer
-}
-
-// answer is implemented by every reply.
-type answer interface {
-	Number() uint64
-	Failure() error
+// waiting is the command for whose answer the input waits.
+type waiting struct {
+	method  protocol.Method
+	done    func(reply any) // called with a reply without error
+	room    bool            // it waits for room for a content or for arguments instead
+	charged int64           // bytes that the connection's objects are charged with until the answer
 }
 
 func (s *state) init(cfg Config) {
-	s.cfg, s.used, s.events = cfg, cfg.Clock.Now(), eventPublisher{&s.cfg}
+	s.cfg, s.events, s.concludes = cfg, eventPublisher{&s.cfg}, s.concluded
+	s.in = input.New(input.Config{Clock: cfg.Clock, Out: &s.Mail, By: cfg.By, Post: cfg.Post})
 	if cfg.Replies == nil {
 		s.cfg.Replies = new(atomic.Int64)
 	}
@@ -122,21 +94,19 @@ func (s *state) init(cfg Config) {
 	s.decided = func(number uint64, granted bool) { s.cfg.Post(s.Self(), decision{number, granted}) }
 }
 
-// handle is one turn of the core.
-func (s *state) handle(received any) {
+// Handle implements shell.Core.
+func (s *state) Handle(received any) {
 	s.routes.BeginTurn(s.cfg.Clock)
 	switch m := received.(type) {
 	case *mail.Inbound:
-		s.used = s.cfg.Clock.Now()
-		s.parked = append(s.parked, m)
+		s.in.Came(m)
 	case *mail.Deliver:
-		s.used = s.cfg.Clock.Now()
 		s.deliver(m)
 	case *mail.EnqueueReply:
 		s.settled(m)
 	case *mail.SettleReply:
 		if s.tx != nil && s.tx.Settled(m.Failure()) {
-			s.committed(s.await.method)
+			s.committed(s.waiting.method)
 		}
 	case *mail.Enqueue:
 		s.Send(m.Answer(s.replies.Take(m)))
@@ -166,30 +136,26 @@ func (s *state) handle(received any) {
 		s.describe(m)
 	case *mail.FindDeliveries:
 		s.Send(m.ReplyTo, s.unacked.Find(m))
-	case awaitExpired:
-		if s.await != nil && s.await.id == m.id {
-			s.fail(internalError("no answer to %s within %s", s.await.method.Key().String(), requests.AnswerTimeout), s.await.method)
+	case input.Expired:
+		if m := s.waiting.method; s.in.Awaits(received.(input.Expired).ID) {
+			s.fail(internalError("no answer to %s within %s", m.Key().String(), requests.AnswerTimeout), m)
 		}
-	case resumeWork:
-		s.yielded = false
+	case input.Resume:
+		s.in.Resume()
 		s.endTx()
-	case answer:
-		s.answered(m)
+	case input.Answer:
+		s.in.Answered(m)
 	}
 	s.proceed()
 }
 
 // waits reports whether the client's input has to wait: for an answer, or for the client to read.
-func (s *state) waits() bool { return s.await != nil || s.output.Stops() }
+func (s *state) waits() bool { return s.in.Waits() || s.output.Stops() }
 
 // proceed processes input, unless a command is waiting.
 func (s *state) proceed() {
-	n := 0
-	for n < len(s.parked) && !s.waits() && s.run(s.parked[n]) {
-		n++
-	}
-	s.parked = slices.Delete(s.parked, 0, n)
-	if s.leaving && !s.waits() && len(s.parked) == 0 {
+	s.in.Process(func() bool { return !s.waits() }, func(m any) bool { return s.run(m.(*mail.Inbound)) })
+	if s.in.Drained() && !s.output.Stops() {
 		s.close(false)
 	}
 }
@@ -198,43 +164,37 @@ func (s *state) proceed() {
 // arrive before the command (PRO-5).
 func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 	s.flush()
-	s.asked++
-	s.await = &await{id: s.asked, method: m, done: done}
-	return mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
+	s.waiting = waiting{method: m, done: done}
+	return s.in.Await(s.concludes)
 }
 
 // charge charges the connection's objects for the command that waits, so that commands of other channels find less room
 // until it is done (PRO-21).
 func (s *state) charge(bytes int64) {
-	s.await.charged = bytes
+	s.waiting.charged = bytes
 	s.cfg.Objects.Hold(bytes)
 }
 
 func (s *state) endWait() {
-	if s.await != nil {
-		s.cfg.Objects.Hold(-s.await.charged)
-	}
-	s.await = nil
+	s.cfg.Objects.Hold(-s.waiting.charged)
+	s.waiting = waiting{}
+	s.in.EndWait()
 }
 
-// answered ends the wait of a command.
-func (s *state) answered(reply answer) {
-	a := s.await
-	if a == nil || a.id != reply.Number() {
-		return
-	}
+// concluded handles the answer to the command that waited.
+func (s *state) concluded(reply any, err error) {
+	w := s.waiting
 	s.endWait()
-	err := reply.Failure()
 	if missed := (*mail.Missed)(nil); errors.As(err, &missed) {
-		s.again(a.method, missed.Queue)
+		s.again(w.method, missed.Queue)
 		return
 	}
 	s.arguments.Return()
 	if err != nil {
-		s.fail(err, a.method)
+		s.fail(err, w.method)
 		return
 	}
-	a.done(reply)
+	w.done(reply)
 }
 
 // again repeats a command whose mail missed its queue, when the virtual host reports that the queue is back or does not

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"candlemark/actors/client/channel/tx"
+	"candlemark/actors/client/input"
 	"candlemark/actors/client/routing"
 	"candlemark/protocol"
 )
@@ -61,22 +62,22 @@ func (s *state) endTx() {
 		return
 	}
 	m := s.tx.Ending()
-	if n := s.tx.Copies(); n > 0 && !s.leaving && !routing.MayCopy(s.cfg.Copies, s.cfg.Gate, n) { // DL-33
+	if n := s.tx.Copies(); n > 0 && !s.in.Leaving && !routing.MayCopy(s.cfg.Copies, s.cfg.Gate, n) { // DL-33
 		s.request(m, nil)
-		s.await.patient = true
+		s.in.Patient()
 		self, post := s.Self(), s.cfg.Post
-		s.cfg.Copies.Await(func() { post(self, resumeWork{}) })
+		s.cfg.Copies.Await(func() { post(self, input.Resume{}) })
 		return
 	}
 	if s.tx.Advance(&s.unacked, s.Self(), func(p *tx.Publish) {
 		s.deliverTo(s.batches.Targets(p.Queues), s.batches.Targets(p.Histories), p.Caps, &p.Message, p.Mandatory)
 	}) {
 		s.request(m, nil)
-		s.await.patient = true
+		s.in.Patient()
 		s.rest()
 		return
 	}
-	s.await = nil
+	s.endWait()
 	if _, ok := m.(*protocol.TxRollback); ok {
 		s.output.Reply(&protocol.TxRollbackOk{})
 		return
@@ -91,7 +92,7 @@ func (s *state) endTx() {
 
 // committed answers tx.commit.
 func (s *state) committed(m protocol.Method) {
-	s.await = nil
+	s.endWait()
 	if s.tx.Refused() {
 		s.fail(protocol.ChannelErrorf(protocol.PreconditionFailed, "partial tx completion"), m)
 		return

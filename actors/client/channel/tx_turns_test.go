@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"candlemark/actors/client/channel/tx"
+	"candlemark/actors/client/input"
 	"candlemark/actors/system/mail"
 	"candlemark/protocol"
 )
@@ -21,7 +22,7 @@ func (r *rig) turns(received any) (turns, published, settled int) {
 		again = false
 		for _, p := range r.posts {
 			switch m := p.Mail.(type) {
-			case resumeWork:
+			case input.Resume:
 				again = true
 				received = m
 			case *mail.Enqueue:
@@ -102,7 +103,7 @@ func TestTx_EndsInTurns(t *testing.T) {
 		r.received()
 		for range 10 {
 			if r.tx != nil {
-				r.turn(resumeWork{})
+				r.turn(input.Resume{})
 			}
 		}
 		for range (n + tx.EndLimit - 1) / tx.EndLimit {
@@ -119,7 +120,7 @@ func TestTx_EndsInTurns(t *testing.T) {
 		}
 		r.posts = nil
 		r.fail(internalError("for the test"), nil)
-		if turns, published, settled := r.turns(resumeWork{}); turns != 1 || published+settled > 0 || r.tx != nil {
+		if turns, published, settled := r.turns(input.Resume{}); turns != 1 || published+settled > 0 || r.tx != nil {
 			t.Errorf("%d turns, %d messages, %d settled", turns, published, settled)
 		}
 		r.balanced()

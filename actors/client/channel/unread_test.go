@@ -107,8 +107,8 @@ func TestUnread_Answers(t *testing.T) {
 					t.Fatalf("%d: %s", i, s)
 				}
 			}
-			if len(r.parked) != 0 || r.waits() {
-				t.Errorf("%d parked", len(r.parked))
+			if r.in.Parked() != 0 || r.waits() {
+				t.Errorf("%d parked", r.in.Parked())
 			}
 			r.balanced()
 		})
@@ -252,8 +252,7 @@ func TestUnread_EndsAllTheSame(t *testing.T) {
 	for name, end := range map[string]func(*rig){
 		"connection": func(r *rig) { r.turn(&mail.CloseChannel{}) },
 		"panic": func(r *rig) {
-			c := channel{state: r.state}
-			c.abort()
+			r.abort()
 			r.posts = append(r.posts, mail.Post{To: pid("connection"), Mail: &mail.ChannelClosed{ID: 1}})
 		},
 	} {

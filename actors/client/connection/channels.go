@@ -16,8 +16,7 @@ type channel struct {
 	lifecycle.Child
 
 	// For the reader only:
-	closing bool // the client has sent close or close-ok
-	late    int  // how often the client has sent them again
+	late int // how often the client has sent close or close-ok again
 }
 
 // openChannel asks the actor for a channel. The reply, nil if the connection is closing, must not block.

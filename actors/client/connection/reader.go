@@ -19,7 +19,6 @@ type reader struct {
 	session  *session // nil until the handshake is done
 	frameMax uint32
 	channels map[uint16]*channel
-	current  *channel // channel of the current run of frames
 	opening  chan *channel
 	handled  chan struct{}
 }
@@ -81,47 +80,30 @@ func (r *reader) room() bool {
 
 // Dispatch implements stream.Protocol: one mail per channel.
 func (r *reader) Dispatch() (want int, err error) {
-	defer func() { r.HandOn(r.HasRuns()) }()
-	buf := r.Input.Unparsed()
-	begin, at := 0, 0 // buf[begin:at] is the current run
-	r.current = nil
+	r.StartRead()
+	defer r.EndRead()
 	for {
-		f, n, need, err := protocol.ParseFrame(buf[at:], r.frameMax)
+		f, n, need, err := protocol.ParseFrame(r.Rest(), r.frameMax)
 		if f.Type == protocol.FrameHeader || f.Type == protocol.FrameBody {
 			r.Published = true
 		}
-		if n > 0 && err == nil && r.continues(f) {
-			at += n
+		if n > 0 && err == nil && f.Type <= protocol.FrameBody && r.Continues(f.Channel) && !ofClassChannel(f) {
+			r.Extend(n)
 			continue
 		}
-		r.endRun(buf[begin:at:at])
-		begin = at
-		at += n
-		r.current = nil
+		r.EndRun()
 		if n == 0 || err != nil {
-			r.Input.Consume(at)
+			r.Extend(n)
 			if n == 0 && err != nil {
 				err = &outOfStep{err}
 			}
 			return need, err
 		}
-		if r.current, err = r.route(f); err != nil {
-			if errors.Is(err, stream.ErrPending) {
-				at -= n // the frame will be handled again
-			}
-			r.Input.Consume(at)
+		to, err := r.route(f)
+		if err := r.BeginRun(to, n, err); err != nil {
 			return 0, err
 		}
-		if r.current == nil {
-			begin = at
-		}
 	}
-}
-
-// continues reports whether f belongs to the current run.
-func (r *reader) continues(f protocol.Frame) bool {
-	l := r.current
-	return l != nil && f.Channel == l.ID && !l.closing && f.Type <= protocol.FrameBody && !ofClassChannel(f)
 }
 
 func ofClassChannel(f protocol.Frame) bool {

@@ -14,7 +14,7 @@ const openPatience = 30 * time.Second
 
 // route handles a frame that does not belong to the current run. It returns the channel that gets the frame, nil if
 // there is none or the frame was handled.
-func (r *reader) route(f protocol.Frame) (*channel, error) {
+func (r *reader) route(f protocol.Frame) (*lifecycle.Child, error) {
 	if f.Channel == 0 {
 		return nil, r.control(f)
 	}
@@ -25,19 +25,19 @@ func (r *reader) route(f protocol.Frame) (*channel, error) {
 	switch {
 	case l == nil:
 		return nil, r.begin(f)
-	case l.closing:
+	case l.Closing:
 		return nil, r.late(l, f)
 	case !ofClassChannel(f):
-		return l, nil
+		return &l.Child, nil
 	}
 	switch _, method, _ := protocol.MethodKey(f.Payload); method {
 	case 10:
 		return nil, protocol.ConnectionErrorf(protocol.ChannelErr,
 			"second 'channel.open' seen").For(&protocol.ChannelOpen{})
 	case 40, 41: // close, close-ok: the last input of the channel
-		l.closing = true
+		l.Closing = true
 	}
-	return l, nil
+	return &l.Child, nil
 }
 
 // control handles a frame of channel 0.
@@ -152,11 +152,4 @@ func (r *reader) late(l *channel, f protocol.Frame) error {
 		}
 	}
 	return nil
-}
-
-// endRun sets aside a run of whole frames of the current channel.
-func (r *reader) endRun(run []byte) {
-	if r.current != nil {
-		r.AddRun(&r.current.Child, run)
-	}
 }

@@ -24,16 +24,15 @@ type reader struct {
 	// anonymous: the client has logged in with ANONYMOUS.
 	anonymous bool
 	frameMax  uint32
-	sessions  map[uint16]*session
-	current   *session // session of the current run of frames
-	began     chan *session
+	sessions  map[uint16]*lifecycle.Child
+	began     chan *lifecycle.Child
 	handled   chan struct{}
 }
 
 func (r *reader) init(c *connection) {
 	r.c = c
-	r.began, r.handled = make(chan *session, 1), make(chan struct{}, 1)
-	r.sessions = map[uint16]*session{}
+	r.began, r.handled = make(chan *lifecycle.Child, 1), make(chan struct{}, 1)
+	r.sessions = map[uint16]*lifecycle.Child{}
 	r.Grace = alarmGrace
 	c.InitReader(r, &r.Distributor)
 }
@@ -74,38 +73,29 @@ func (r *reader) Farewell(err error) error {
 
 // Dispatch implements stream.Protocol: one mail per session.
 func (r *reader) Dispatch() (want int, err error) {
-	defer func() { r.HandOn(r.HasRuns()) }()
-	buf := r.Input.Unparsed()
-	begin, at := 0, 0 // buf[begin:at] is the current run
-	r.current = nil
+	r.StartRead()
+	defer r.EndRead()
 	for {
-		f, n, need, err := amqp10.ParseFrame(buf[at:], r.frameMax)
+		f, n, need, err := amqp10.ParseFrame(r.Rest(), r.frameMax)
 		if n == 0 || err != nil {
-			r.endRun(buf[begin:at:at])
-			r.Input.Consume(at)
 			return need, err
 		}
-		if l := r.current; l == nil || l.ID != f.Channel || !r.prolongs(f) {
-			r.endRun(buf[begin:at:at])
-			begin, r.current = at, nil
-			if r.current, err = r.route(f); err != nil {
-				if !errors.Is(err, stream.ErrPending) { // otherwise the frame will be handled again
-					at += n
-				}
-				r.Input.Consume(at)
-				return 0, err
-			}
+		if r.Continues(f.Channel) && r.prolongs(f) {
+			r.Extend(n)
+			continue
 		}
-		if at += n; r.current == nil {
-			begin = at
+		r.EndRun()
+		to, err := r.route(f)
+		if err := r.BeginRun(to, n, err); err != nil {
+			return 0, err
 		}
 	}
 }
 
-// prolongs reports whether a frame of the current channel is an ordinary one for its session.
+// prolongs reports whether a frame is an ordinary one for its session.
 func (r *reader) prolongs(f amqp10.Frame) bool {
 	code, ok := f.Code()
-	if !ok || f.Type != amqp10.FrameAMQP || r.current.closing {
+	if !ok || f.Type != amqp10.FrameAMQP {
 		return false
 	}
 	r.Published = r.Published || code == amqp10.CodeTransfer

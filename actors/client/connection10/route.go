@@ -13,7 +13,7 @@ const beginPatience = 30 * time.Second
 
 // route handles a frame that does not belong to the current run. It returns the session that gets the frame, nil if
 // there is none or the frame was handled.
-func (r *reader) route(f amqp10.Frame) (*session, error) {
+func (r *reader) route(f amqp10.Frame) (*lifecycle.Child, error) {
 	if f.Type != amqp10.FrameAMQP {
 		return nil, amqp10.Errorf(amqp10.FramingError, "SASL frame after the end of the SASL layer")
 	}
@@ -37,20 +37,20 @@ func (r *reader) route(f amqp10.Frame) (*session, error) {
 		r.forwardClose()
 		return nil, nil
 	case code == amqp10.CodeBegin:
-		if l != nil && !l.closing {
+		if l != nil && !l.Closing {
 			return nil, amqp10.Errorf(amqp10.IllegalState, "channel %d already has a session", f.Channel)
 		}
 		return nil, r.begin(f)
 	case code < amqp10.CodeAttach || code > amqp10.CodeEnd:
 		return nil, amqp10.Errorf(amqp10.IllegalState, "unexpected performative 0x%02x", code)
-	case code == amqp10.CodeEnd && (l == nil || l.closing):
+	case code == amqp10.CodeEnd && (l == nil || l.Closing):
 		// go-amqp ends a session that it abandoned before begin was written, and may do so twice. It does not wait for
 		// an answer.
 		return nil, nil
-	case l == nil || l.closing:
+	case l == nil || l.Closing:
 		return nil, amqp10.Errorf(amqp10.FramingError, "channel %d has no session", f.Channel)
 	case code == amqp10.CodeEnd: // the last input of the session
-		l.closing = true
+		l.Closing = true
 	case code == amqp10.CodeTransfer:
 		r.Published = true
 	}
@@ -92,11 +92,4 @@ func (r *reader) begin(f amqp10.Frame) error {
 		return amqp10.Errorf(amqp10.InternalError, "the previous session of channel %d has not ended in time", f.Channel)
 	}
 	return nil
-}
-
-// endRun sets aside a run of whole frames of the current session.
-func (r *reader) endRun(run []byte) {
-	if r.current != nil {
-		r.AddRun(&r.current.Child, run)
-	}
 }

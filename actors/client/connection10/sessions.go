@@ -8,20 +8,11 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// session is one session. The actor keeps it until the session has ended, the
-// reader until the client begins another on its channel.
-type session struct {
-	lifecycle.Child
-
-	// For the reader only:
-	closing bool // the client has sent end
-}
-
 // beginSession asks the actor for a session. The reply, nil if the connection is closing, must not block.
 type beginSession struct {
 	channel uint16
 	begin   Begin
-	reply   chan<- *session
+	reply   chan<- *lifecycle.Child
 }
 
 // beginSession spawns the session, which answers the client itself, or waits until the channel is free: the client may
@@ -41,21 +32,21 @@ func (c *connection) beginSession(ctx actor.Context, m *beginSession) {
 		m.reply <- nil
 		return
 	}
-	c.Add(&l.Child)
+	c.Add(l)
 	if c.blocked {
-		c.tellAlarm(&l.Child)
+		c.tellAlarm(l)
 	}
 	m.reply <- l
 }
 
-func (c *connection) spawnSession(ctx actor.Context, m *beginSession) (*session, error) {
+func (c *connection) spawnSession(ctx actor.Context, m *beginSession) (*lifecycle.Child, error) {
 	pid, err := c.Spawn(ctx, m.channel, func() *actor.Props {
 		return c.cfg.NewSession(SessionSpec{
 			Channel: m.channel, Begin: m.begin, Connection: c.Self, Name: c.Name, Container: c.peer.open.ContainerID, Outbox: c.Outbox, Gate: c.Gate, Arrivals: c.Arrivals, Unread: c.Unread, Objects: c.Objects,
 			FrameMax: c.peer.FrameMax, VHost: c.peer.VHost, User: c.peer.User, Peer: c.reader.whom(), By: c.peer.By, Tokens: &c.tokens.table, Transactions: &c.work.Known, Log: &c.Log,
 		})
 	})
-	return &session{Child: lifecycle.Child{ID: m.channel, PID: pid}}, err
+	return &lifecycle.Child{ID: m.channel, PID: pid}, err
 }
 
 // sessionEnded frees a channel.

@@ -17,7 +17,10 @@ type Child struct {
 	ID    uint16
 	PID   *actor.PID
 	Ended atomic.Bool
-	runs  runs // for the reader only
+
+	// For the reader only:
+	Closing bool // the client has sent its last input
+	runs    runs
 }
 
 // Spawn counts a channel or session towards its user's limit, and spawns it.
@@ -41,7 +44,7 @@ func (l *Connection) Spawn(ctx actor.Context, id uint16, props func() *actor.Pro
 	return pid, nil
 }
 
-// Add adds a channel or session that was spawned.
+// Add adds a channel or session that was spawned. The actor keeps it until it has ended, the reader until the client uses its number again.
 func (l *Connection) Add(k *Child) {
 	if l.Children == nil {
 		l.Children = make(map[uint16]*Child)

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"errors"
+
 	"candlemark/actors/system/mail"
 	"candlemark/internal/transport/stream"
 )
@@ -10,6 +12,11 @@ import (
 type Distributor struct {
 	of      *Connection
 	touched []*Child // with runs to be sent
+
+	// The read that is cut into runs: input[begin:at] is the current run.
+	input     []byte
+	begin, at int
+	current   *Child // of the current run, nil for none
 }
 
 // runs are the runs of whole frames of one channel or session that wait for the end of the read.
@@ -33,20 +40,47 @@ func (l *Connection) InitReader(p stream.Protocol, d *Distributor) {
 	r.Init(l.cfg.Conn)
 }
 
-// AddRun sets aside a run of whole frames of a channel or session.
-func (d *Distributor) AddRun(k *Child, run []byte) {
-	switch {
-	case len(run) == 0:
-	case k.runs.first == nil:
-		k.runs.first = run
-		d.touched = append(d.touched, k)
-	default:
-		k.runs.more = append(k.runs.more, run)
-	}
+// StartRead begins to cut the unparsed input into runs.
+func (d *Distributor) StartRead() {
+	d.input, d.begin, d.at, d.current = d.of.reader.Input.Unparsed(), 0, 0, nil
 }
 
-// HasRuns reports whether runs wait to be sent.
-func (d *Distributor) HasRuns() bool { return len(d.touched) > 0 }
+// Rest returns the input after the last frame.
+func (d *Distributor) Rest() []byte { return d.input[d.at:] }
+
+// Continues reports whether the current run belongs to the channel or session with that number, which expects more input.
+func (d *Distributor) Continues(id uint16) bool {
+	return d.current != nil && d.current.ID == id && !d.current.Closing
+}
+
+// Extend adds a frame of n bytes to the current run.
+func (d *Distributor) Extend(n int) { d.at += n }
+
+// EndRun ends the current run.
+func (d *Distributor) EndRun() {
+	if d.current != nil && d.at > d.begin {
+		d.add(d.current, d.input[d.begin:d.at:d.at])
+	}
+	d.current = nil
+}
+
+// BeginRun begins a run of k with the next frame, of n bytes; nil if the frame is for no channel or session. It returns err:
+// the frame will be handled again if that is stream.ErrPending.
+func (d *Distributor) BeginRun(k *Child, n int, err error) error {
+	if !errors.Is(err, stream.ErrPending) {
+		d.begin, d.current = d.at, k
+		d.at += n
+	}
+	return err
+}
+
+// EndRead ends the current run. The input up to the last frame is consumed.
+func (d *Distributor) EndRead() {
+	d.EndRun()
+	d.of.reader.Input.Consume(d.at)
+	d.input = nil
+	d.of.reader.HandOn(len(d.touched) > 0)
+}
 
 // SendRuns sends every channel or session its runs.
 func (d *Distributor) SendRuns() {
@@ -69,6 +103,16 @@ func (d *Distributor) SendRuns() {
 		d.touched[i] = nil
 	}
 	d.touched = d.touched[:0]
+}
+
+// add sets aside a run for k.
+func (d *Distributor) add(k *Child, run []byte) {
+	if k.runs.first != nil {
+		k.runs.more = append(k.runs.more, run)
+		return
+	}
+	k.runs.first = run
+	d.touched = append(d.touched, k)
 }
 
 // inbound returns the mail with the runs.

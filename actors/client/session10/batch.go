@@ -51,7 +51,7 @@ func publishNumbered(s *state, address string, q *topology.Queue, messages [][]b
 		return
 	}
 	b.Asked = s.request(func(_ any, err error) { done(b.Numbers, err) }).ID
-	s.await.patient = true
+	s.in.Patient()
 	publishAll(s, b, all)
 	s.flush()
 }

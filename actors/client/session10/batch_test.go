@@ -19,6 +19,21 @@ import (
 	"github.com/rs/zerolog"
 )
 
+// idle returns a session without links.
+func idle(change ...func(*Config)) *state {
+	cfg := Config{
+		Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30), VHost: topology.NewVHost("/"), User: auth.User{Name: "guest"},
+		Permissions: &users.Fixed{}, Clock: clock.New(), Log: zerolog.Nop(), Post: func(mail.Address, any) {}, Close: func() []any { return nil },
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	s := &state{}
+	s.Me = address.Named("self")
+	s.init(cfg)
+	return s
+}
+
 // crowded returns a session with a link to a topic of a number of queues.
 func crowded(queues int) (*state, *link) {
 	v := topology.NewVHost("/")
@@ -30,12 +45,7 @@ func crowded(queues int) (*state, *link) {
 	}
 	x.Publish(routes)
 	v.Publish(v.Directory().WithExchange(x))
-	s := &state{}
-	s.Me = address.Named("self")
-	s.init(Config{
-		Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30), VHost: v, User: auth.User{Name: "guest"}, Permissions: &users.Fixed{},
-		Clock: clock.New(), Log: zerolog.Nop(),
-	})
+	s := idle(func(cfg *Config) { cfg.VHost = v })
 	s.routes.BeginTurn(s.cfg.Clock)
 	return s, &link{publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Exchange: []byte("crowd")}}}}
 }
@@ -123,7 +133,7 @@ func TestDynamicRefused_DEC18(t *testing.T) {
 	if err := attachConsumer(s, m); err != nil {
 		t.Fatal(err)
 	}
-	s.answered(&mail.ConsumeReply{Reply: mail.Reply{ID: s.asked, Err: errors.New("refused")}})
+	s.answered(&mail.ConsumeReply{Reply: mail.Reply{ID: s.in.Next() - 1, Err: errors.New("refused")}})
 	last, ok := s.Out[len(s.Out)-1].Mail.(*mail.DeleteQueue)
 	if !ok || last.Name != "amq.dyn-q" || !s.links[0].closing {
 		t.Errorf("%+v", s.Out)

@@ -5,15 +5,18 @@ import (
 	"maps"
 	"slices"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/metrics"
 )
 
 // describe answers DescribeChannel. It changes nothing.
 func describe(s *state, m *mail.DescribeChannel) {
+	counts, more := s.Figures()
 	info := &mail.ChannelInfo{
 		Reply: m.Done(nil), Number: s.cfg.Channel, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
-		Running: s.phase == open, Confirm: true, Unacked: max(s.unacked.Len()-s.unacked.Late(), 0), Unconfirmed: s.publishes.Len(),
-		Counts: s.counted(), Published: s.published, LastUse: s.cfg.Clock.Date(s.used.Floor()), Session: sessionInfo(s),
+		Running: s.in.Phase == input.Open, Confirm: true, Unacked: max(s.unacked.Len()-s.unacked.Late(), 0), Unconfirmed: s.publishes.Len(),
+		Counts: counts, Published: *more, LastUse: s.cfg.Clock.Date(s.in.Used.Floor()), Session: sessionInfo(s),
 	}
 	info.Uncommitted, info.AcksUncommitted = s.work.Len()
 	of := map[string]bool{}
@@ -29,11 +32,11 @@ func describe(s *state, m *mail.DescribeChannel) {
 	s.Send(m.ReplyTo, info)
 }
 
-// counted returns the session's counts so far.
-func (s *state) counted() mail.Counts {
+// Figures implements shell.Core.
+func (s *state) Figures() (mail.Counts, *metrics.Published) {
 	c := s.counts
 	c.Ack += s.unacked.Acked()
-	return c
+	return c, &s.published
 }
 
 // sessionInfo describes the windows and the links of a session.

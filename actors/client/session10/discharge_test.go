@@ -22,7 +22,7 @@ func TestDL33_DischargeWaits(t *testing.T) {
 			messages := &budget.Budget{}
 			valve := budget.NewValve(messages)
 			var later []any
-			s.cfg.Copies, s.cfg.Post = budget.NewCopies(messages, valve), func(_ mail.Address, m any) { later = append(later, m) }
+			s.cfg.Copies, s.in.Post = budget.NewCopies(messages, valve), func(_ mail.Address, m any) { later = append(later, m) }
 			startWork(s)
 			var known transactions.Known
 			known.Set([]byte{1}, true)
@@ -59,7 +59,7 @@ func TestDL33_DischargeWaits(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
 			for _, m := range later {
-				s.handle(m)
+				s.Handle(m)
 			}
 			if n := sent(); n != 3 && !rolledBack || n != 0 && rolledBack {
 				t.Errorf("%d are sent after it, rolled back: %v", n, rolledBack)

@@ -9,7 +9,7 @@
 // It takes Inbound, Block, Unblock, AccessChanged, StepTransaction, DischargeTransactionReply and CloseChannel from its
 // connection; Deliver, CreditTaken, EnqueueReply, Settled, PrepareWorkReply, ConsumeReply, CancelConsumerReply,
 // ConsumerCancelled, ConsumerTimedOut and DeliveriesRequeued from queues; Enqueue, with direct replies, from channels
-// and sessions; OutboxReady; DescribeChannel and FindDeliveries from any actor; awaitExpired, resumeWork and PeerGone
+// and sessions; OutboxReady; DescribeChannel and FindDeliveries from any actor; PeerGone and the mail of actors/client/input
 // from itself. It sends Enqueue, Consume, Credit, Grant, CancelConsumer, Settle, PrepareWork, ReleaseWork and
 // ChannelGone to queues, ChannelClosed and CloseConnection to its connection, and for requests the same mail as a
 // channel for its commands (actors/client/requests) and DescribeQueue.

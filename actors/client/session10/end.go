@@ -3,6 +3,7 @@ package session10
 import (
 	"errors"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/client/session10/settlement"
 	"candlemark/actors/client/unacked"
 	"candlemark/actors/system/mail"
@@ -14,7 +15,7 @@ import (
 // fail ends the session with an error; a connection exception ends the connection. Deliveries are returned to queues
 // before the client is informed.
 func (s *state) fail(err error) {
-	if s.phase != open {
+	if s.in.Phase != input.Open {
 		return
 	}
 	var whole *protocol.ConnectionError
@@ -28,41 +29,41 @@ func (s *state) fail(err error) {
 	}
 	s.cfg.Log.Warn().Str("condition", string(e.Condition)).Str("text", e.Description).Msg("session ended by the broker")
 	s.leaveQueues()
-	s.phase = closing
+	s.in.Phase = input.Closing
 	s.reply(&amqp10.End{Error: e})
 }
 
 // failConnection closes the connection because of an error.
 func (s *state) failConnection(err error) {
-	if s.phase == open {
+	if s.in.Phase == input.Open {
 		s.leaveQueues()
 		s.write()
 	}
-	s.phase = dead
+	s.in.Phase = input.Dead
 	s.Send(s.cfg.Connection, &mail.CloseConnection{Err: err})
 }
 
 // leave handles the end of the connection. As in 0-9-1, input that was read before is still processed, so that a
 // publish after a waiting request is not lost; but nothing waits for the client any longer.
 func (s *state) leave() {
-	s.leaving = true
+	s.in.Leaving = true
 	s.dropHeld()
 }
 
 // close ends the session, and answers the client's end.
 func (s *state) close() {
-	if s.phase == ended {
+	if s.in.Phase == input.Ended {
 		return
 	}
-	if s.phase == open {
+	if s.in.Phase == input.Open {
 		s.leaveQueues()
-		if !s.leaving { // otherwise close is called later
+		if !s.in.Leaving { // otherwise close is called later
 			s.reply(&amqp10.End{})
 		}
-		s.leaving = true // so that nothing waits for the client
+		s.in.Leaving = true // so that nothing waits for the client
 		s.write()
 	}
-	s.phase = ended
+	s.in.Phase = input.Ended
 	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.Channel, Channel: s.Self()})
 }
 
@@ -71,14 +72,13 @@ func (s *state) leaveQueues() {
 	entity := func(l *link) bool { return l.consumer != nil && l.consumer.entity }
 	settlement.TakeOf(&s.unacked, &s.owners, entity, func(u unacked.Unacked) { s.unacked.Settle(u, mail.Leave, nil) })
 	s.flush()
-	s.await = nil
-	s.long.Stop()
-	s.long = nil
+	s.in.EndWait()
+	s.dropLong()
 	s.work.Drop()
 	s.unacked.Flush()
 	s.peers.Leave()
 	for _, l := range s.links {
-		temporaryOf(s).Drop(l.temporary)
+		s.temporary.Drop(l.temporary)
 		if l.consumer != nil {
 			s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
 		}
@@ -118,4 +118,22 @@ func (s *state) dropHeld() {
 		s.dropAnswer(w.answer)
 	}
 	s.held, s.sending = nil, sending{}
+}
+
+// Left implements shell.Core.
+func (s *state) Left() []any {
+	if s.arriving != nil {
+		return []any{s.arriving}
+	}
+	return nil
+}
+
+// Release implements shell.Core.
+func (s *state) Release() {
+	s.peers.Unwatch()
+	s.dropLong()
+	s.dropBegun()
+	s.dropHeld()
+	s.batches.Release()
+	s.unread.Close()
 }

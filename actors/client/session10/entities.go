@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"candlemark/actors/client/session10/entities"
-
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/servicebus/dialect"
@@ -69,15 +68,10 @@ func attachDynamic(s *state, m *amqp10.Attach) error {
 	if dialect.IsVolatile(m) {
 		return attachReplies(s, m)
 	}
-	return temporaryOf(s).Attach(m, func(at *amqp10.Attach) error {
+	return s.temporary.Attach(m, func(at *amqp10.Attach) error {
 		if m.Role == amqp10.RoleSender {
 			return attachPublisher(s, at)
 		}
 		return attachConsumer(s, at)
 	}, func(err error) { attachFailed(s, m, err) })
-}
-
-// temporaryOf returns the temporary queues of the session.
-func temporaryOf(s *state) *temporaryQueues {
-	return &temporaryQueues{Client: &s.client, Container: s.cfg.Container, By: s.cfg.By, Send: s.Send, Ask: s.request}
 }

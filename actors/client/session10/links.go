@@ -5,7 +5,6 @@ import (
 
 	"candlemark/actors/client/peers"
 	"candlemark/actors/client/session10/access"
-
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/incoming"
 	"candlemark/actors/client/session10/settlement"
@@ -74,8 +73,8 @@ func (s *state) attach(m *amqp10.Attach) {
 		return
 	case s.links[m.Handle] != nil:
 		err = amqp10.Errorf(amqp10.HandleInUse, "handle %d is already associated with a link", m.Handle)
-	case roomFor(s, m) != nil:
-		err = roomFor(s, m)
+	case s.attachments.room(m) != nil:
+		err = s.attachments.room(m)
 	case m.Coordinator != nil && m.Role == amqp10.RoleSender:
 		attachCoordinator(s, m)
 	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled && !entities.UsesServiceBus(m): // otherwise nothing is left to settle
@@ -91,7 +90,7 @@ func (s *state) attach(m *amqp10.Attach) {
 		attachFailed(s, m, err)
 		return
 	}
-	attached(s, m)
+	s.attachments.attached(s.links[m.Handle], m)
 }
 
 // attachPublisher attaches a link on which the client sends.
@@ -171,8 +170,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 		Facts: entities.UsesServiceBus(m), Stays: entities.UsesServiceBus(m), Session: session, Connection: s.cfg.Connection, Unread: s.unread, Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}
 	if session != nil {
-		s.asked++
-		ask.Request = mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
+		ask.Request = s.in.Request()
 		s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), opening: &entities.Opening{Attach: m, Ask: ask, Queue: q.PID, Numbers: numbers.OfQueue(q)}}
 		s.Send(q.PID, ask)
 		return nil
@@ -182,7 +180,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 		case err == nil:
 			consumes(s, m, ask, peer, numbers.OfQueue(q), nil)
 		case m.Source.Dynamic:
-			temporaryOf(s).Drop(name)
+			s.temporary.Drop(name)
 			attachFailed(s, m, err)
 		case !s.retryIfRestarting(err, func() { s.attach(m) }):
 			attachFailed(s, m, err)
@@ -206,7 +204,7 @@ func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.QueueLi
 	dialect.Outcomes(answer.Source)
 	entities.Grant(answer, m, got)
 	s.reply(answer)
-	attached(s, m)
+	s.attachments.attached(s.links[m.Handle], m)
 }
 
 // detach handles the client's detach, or its answer to the broker's.
@@ -225,7 +223,7 @@ func (s *state) detach(m *amqp10.Detach) {
 	case l.publisher != nil:
 		s.forgetPublisher(l)
 		l.publisher = nil // otherwise pending outcomes and answers would give it credit
-		temporaryOf(s).End(l.temporary, func() {
+		s.temporary.End(l.temporary, func() {
 			delete(s.links, m.Handle)
 			s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 		})
@@ -236,7 +234,7 @@ func (s *state) detach(m *amqp10.Detach) {
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	default:
 		s.cancel(l, func() {
-			temporaryOf(s).End(l.temporary, func() {
+			s.temporary.End(l.temporary, func() {
 				delete(s.links, l.handle)
 				s.reply(&amqp10.Detach{Handle: l.handle, Closed: m.Closed})
 			})
@@ -288,7 +286,7 @@ func (s *state) failLink(l *link, err error) {
 		s.forgetPublisher(l)
 	}
 	l.answers.End(s.cfg.VHost)
-	temporaryOf(s).Drop(l.temporary)
+	s.temporary.Drop(l.temporary)
 	l.closing, l.publisher, l.consumer, l.answers = true, nil, nil, nil
 	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
 }
@@ -306,8 +304,8 @@ func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 
 // timedOut cancels a consumer that did not settle a delivery in time, after pending requests, and detaches its link.
 func timedOut(s *state, m *mail.ConsumerTimedOut) {
-	if s.await != nil {
-		s.parked = append(s.parked, m)
+	if s.in.Waits() {
+		s.in.Park(m)
 	} else if l := s.ofTag(m.Tag, m.Queue); l != nil {
 		s.cancel(l, func() { s.failLink(l, entities.TimedOut(l.consumer.name)) })
 	}

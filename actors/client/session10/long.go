@@ -8,19 +8,13 @@ import (
 	"candlemark/protocol"
 )
 
-// resumeWork: a turn ended before all input was processed.
-type resumeWork struct{}
-
 // mustRest ends the turn if it has reached its limit; parked input is processed in another one.
 func (s *state) mustRest() bool {
 	if s.routes.Steps() < topology.TurnSteps {
 		return false
 	}
 	s.flush()
-	if !s.yielded {
-		s.yielded = true
-		s.Send(s.Self(), resumeWork{})
-	}
+	s.in.Rest()
 	return true
 }
 
@@ -34,8 +28,7 @@ func (s *state) routeLong(routed *transfer) {
 		route, _ := l.Find() // the result of a stopped search is ignored
 		return route, cmp.Or(route.Err, route.Refusal)
 	}, func(reply any, err error) {
-		s.long.Stop()
-		s.long = nil
+		s.dropLong()
 		if err != nil {
 			s.refuse(d, err)
 			return
@@ -46,6 +39,12 @@ func (s *state) routeLong(routed *transfer) {
 			s.flush()
 		})
 	})
+}
+
+// dropLong ends the wait of a publish, if there is one.
+func (s *state) dropLong() {
+	s.long.Stop()
+	s.long = nil
 }
 
 // kept returns a copy of a delivery that outlives the turn.
@@ -87,11 +86,9 @@ func whenPermitted(s *state, copies, bytes int, then func()) {
 		s.long.Debt.Add(s.cfg.Gate, bytes)
 	}
 	id := s.request(func(any, error) {
-		s.long.Stop()
-		s.long = nil
+		s.dropLong()
 		whenPermitted(s, copies, bytes, then)
 	}).ID
-	s.await.patient = true
-	self, post := s.Self(), s.cfg.Post
-	s.cfg.Copies.Await(func() { post(self, &result{id: id}) })
+	s.in.Patient()
+	s.cfg.Copies.Await(s.in.Answerer(id))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/internal/transport/budget"
 	"candlemark/protocol/amqp10"
@@ -30,8 +31,8 @@ func TestAttach_LongNames(t *testing.T) {
 			}
 			s.attach(m)
 			fails := c.fails && (receives || c.replies < entities.MaxLinkAddress) // the source of a sender to a node is not kept
-			if (s.phase != open) != fails || (len(s.links) == 0) != fails {
-				t.Errorf("%+v, receives %v: phase %v, %d links", c, receives, s.phase, len(s.links))
+			if (s.in.Phase != input.Open) != fails || (len(s.links) == 0) != fails {
+				t.Errorf("%+v, receives %v: phase %v, %d links", c, receives, s.in.Phase, len(s.links))
 			}
 		}
 	}
@@ -45,13 +46,14 @@ func TestAttach_Room_PRO21(t *testing.T) {
 	objects := budget.NewObjects()
 	objects.SetLimit(1)
 	s.cfg.Objects = objects.Connection("guest", "/")
+	s.attachments.objects = s.cfg.Objects
 	attach := func(handle uint32) {
 		address := amqp10.Some("q/$management")
 		s.attach(&amqp10.Attach{
 			Name: fmt.Sprint(handle), Handle: handle, Role: amqp10.RoleReceiver, Target: &amqp10.Target{Address: address},
 			Source: &amqp10.Source{Address: address}, Properties: amqp10.Map{{Key: amqp10.Symbol("k"), Value: strings.Repeat("x", 1_000_000)}},
 		})
-		s.attachments.count(s)
+		s.attachments.count(s.links, s.in.Waits())
 	}
 	for handle := range uint32(16) {
 		attach(handle)
@@ -61,15 +63,15 @@ func TestAttach_Room_PRO21(t *testing.T) {
 	}
 	s.detach(&amqp10.Detach{Handle: 3, Closed: true})
 	attach(3)
-	if len(s.links) != 16 || s.phase != open {
-		t.Fatalf("%d links, phase %v", len(s.links), s.phase)
+	if len(s.links) != 16 || s.in.Phase != input.Open {
+		t.Fatalf("%d links, phase %v", len(s.links), s.in.Phase)
 	}
 	attach(16)
-	if s.phase == open && s.links[16] != nil && !s.links[16].closing {
+	if s.in.Phase == input.Open && s.links[16] != nil && !s.links[16].closing {
 		t.Errorf("%d links, %d bytes", len(s.links), s.cfg.Objects.Held())
 	}
 	s.leaveQueues()
-	s.attachments.count(s)
+	s.attachments.count(s.links, s.in.Waits())
 	if held := s.cfg.Objects.Held(); held != 0 {
 		t.Errorf("%d bytes are left", held)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"candlemark/actors/client/session10/entities"
 	running "candlemark/actors/client/session10/management"
-
 	"candlemark/actors/system/mail"
 	"candlemark/internal/servicebus/dialect/management"
 	"candlemark/internal/servicebus/dialect/servicebus"
@@ -76,11 +75,10 @@ func ask(s *state, d *transfer, n *node, request []byte) {
 // whenDecodable executes a request when there is room for it in decoded form (PRO-21); all input waits.
 func whenDecodable(s *state, d *transfer, n *node, request []byte) {
 	l := d.link
-	self, post, again := s.Self(), s.cfg.Post, s.asked+1
-	if !s.arguments.Ask(s.cfg.Objects, n.ratio*int64(len(request)), func() { post(self, &result{id: again}) }) {
+	if !s.arguments.Ask(s.cfg.Objects, n.ratio*int64(len(request)), s.in.Answerer(s.in.Next())) {
 		kept := bytes.Clone(request)
 		s.request(func(any, error) { whenDecodable(s, d, n, kept) })
-		s.await.patient = true
+		s.in.Patient()
 		return
 	}
 	if l.publisher == nil { // it has ended meanwhile

@@ -7,9 +7,10 @@ import (
 
 // attachments counts the links for which the connection's objects are charged.
 type attachments struct {
-	links int // counted links
-	bytes int64
-	begun int64 // bytes of a link that waits for its queue
+	objects *budget.Holder // nil for no limit
+	links   int            // counted links
+	bytes   int64
+	begun   int64 // bytes of a link that waits for its queue
 }
 
 // sizeOf returns the bytes of memory of a link.
@@ -24,38 +25,38 @@ func sizeOf(m *amqp10.Attach) int64 {
 	return size
 }
 
-// roomFor returns why there is no room for a link.
-func roomFor(s *state, m *amqp10.Attach) error {
+// room returns why there is no room for a link.
+func (a *attachments) room(m *amqp10.Attach) error {
 	size := sizeOf(m)
-	if err := s.cfg.Objects.Room(size + budget.PricePeer); err != nil {
+	if err := a.objects.Room(size + budget.PricePeer); err != nil {
 		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "cannot attach another link: %v", err)
 	}
-	s.attachments.begun, s.attachments.links = size, -1
+	a.begun, a.links = size, -1
 	return nil
 }
 
-// attached counts the link of an attach, if it exists.
-func attached(s *state, m *amqp10.Attach) {
-	if l := s.links[m.Handle]; l != nil {
+// attached counts the link of an attach, unless it is nil.
+func (a *attachments) attached(l *link, m *amqp10.Attach) {
+	if l != nil {
 		l.size = sizeOf(m)
-		s.attachments.links, s.attachments.begun = -1, 0
+		a.links, a.begun = -1, 0
 	}
 }
 
-// count charges the connection's objects with the links, if they have changed.
-func (a *attachments) count(s *state) {
-	if a.links == len(s.links) {
+// count charges the connection's objects with the links, if they have changed. An attach may wait for its queue.
+func (a *attachments) count(links map[uint32]*link, waits bool) {
+	if a.links == len(links) {
 		return
 	}
-	if s.await == nil {
+	if !waits {
 		a.begun = 0
 	}
 	bytes := a.begun
-	for _, l := range s.links {
+	for _, l := range links {
 		bytes += max(l.size, budget.PriceLink)
 	}
-	s.cfg.Objects.Hold(bytes - a.bytes)
-	if a.links, a.bytes = len(s.links), bytes; a.begun > 0 {
+	a.objects.Hold(bytes - a.bytes)
+	if a.links, a.bytes = len(links), bytes; a.begun > 0 {
 		a.links = -1 // counted again when the queue has answered
 	}
 }

@@ -4,9 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/client/outgoing"
-	"candlemark/actors/client/peers"
-
 	"candlemark/actors/client/session10/batches"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/incoming"
@@ -31,7 +28,7 @@ func (anybody) Evict()        {}
 func TestUnfinished_Bound(t *testing.T) {
 	intake := budget.NewIntake()
 	intake.SetLimits(0, 1<<20)
-	s := &state{links: map[uint32]*link{}}
+	s := idle()
 	s.cfg.Arrivals = intake.Of(anybody{})
 	s.windows.Incoming = 1 << 30
 	for handle := range uint32(4) {
@@ -66,7 +63,7 @@ func TestUnfinished_Bound(t *testing.T) {
 func TestPRO20_Answers(t *testing.T) {
 	unread := budget.NewUnread()
 	unread.SetLimit(4 << 20) // a quarter for one connection
-	s := &state{links: map[uint32]*link{}}
+	s := idle()
 	s.unread = unread.Of("user", nil).Part()
 	s.windows.Incoming = 1 << 30
 	large := &node{address: "n", run: func(_ *state, _ []byte, done func(string, []byte)) error {
@@ -104,7 +101,7 @@ func TestPRO20_Answers(t *testing.T) {
 
 // When a client that does not read drains its credit or requests flows repeatedly, only one answer of each kind waits per link.
 func TestDrained_Bound(t *testing.T) {
-	s := &state{links: map[uint32]*link{}}
+	s := idle()
 	queue := &unacked.Queue{}
 	queue.Address = address.Named("q")
 	for handle, tag := range []string{"0", "1"} {
@@ -134,7 +131,7 @@ func TestNumbered(t *testing.T) {
 
 // A request link detached while its answer waits gets no credit when the answer is written or dropped.
 func TestAnswers_DetachedRequests(t *testing.T) {
-	s := &state{links: map[uint32]*link{}}
+	s := idle()
 	s.windows.Incoming = 10
 	n := &node{address: "n", run: func(_ *state, _ []byte, done func(string, []byte)) error {
 		done("", []byte("answer"))
@@ -158,8 +155,7 @@ func TestAnswers_DetachedRequests(t *testing.T) {
 
 // Credit given before a link has its session applies once it has one.
 func TestFlow_BeforeASession(t *testing.T) {
-	s := &state{links: map[uint32]*link{}, peers: peers.New(&outgoing.Mail{}, nil)}
-	s.eventPublisher.Events = nil
+	s := idle()
 	attach := &amqp10.Attach{Handle: 1, Role: amqp10.RoleReceiver, Source: &amqp10.Source{Address: amqp10.Some("q")}}
 	s.links[1] = &link{handle: 1, opening: &entities.Opening{Attach: attach, Ask: &mail.Consume{Request: mail.Request{ID: 7}, Facts: true}, Queue: address.Named("q")}}
 	s.flow(&amqp10.Flow{Handle: amqp10.Some(uint32(1)), LinkCredit: amqp10.Some(uint32(10)), DeliveryCount: amqp10.Some(uint32(0))})

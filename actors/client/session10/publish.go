@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/client/peers"
 	"candlemark/actors/client/routing"
 	"candlemark/actors/client/session10/batches"
@@ -40,7 +41,7 @@ func (s *state) refill(l *link) {
 	if l == nil {
 		return
 	}
-	if p := l.publisher; p != nil && s.phase == open && p.Refill() {
+	if p := l.publisher; p != nil && s.in.Phase == input.Open && p.Refill() {
 		s.reply(l.flow(&s.windows))
 	}
 }
@@ -191,14 +192,14 @@ func (s *state) routed(d *transfer, targets []*routing.Target) {
 		return
 	}
 	if s.tracer.On {
-		s.tracer.Published(m, targets, s.chunk)
+		s.tracer.Published(m, targets, s.in.Chunk)
 	}
 	if !d.settled && len(targets) > 0 {
 		m.Number = s.publishes.Append(publish{Link: d.link, ID: d.id, Batch: d.batch, At: d.at, Queues: int32(len(targets))})
 	}
 	s.counts.Publish++
 	s.published.Count(len(m.Body), len(targets), !d.settled)
-	s.batches.Publish(m, targets, s.routes.Histories(), s.routes.Caps(), s.chunk)
+	s.batches.Publish(m, targets, s.routes.Histories(), s.routes.Caps(), s.in.Chunk)
 	if len(targets) > 0 {
 		return
 	}

@@ -3,6 +3,7 @@ package session10
 import (
 	"slices"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/settlement"
 	"candlemark/actors/client/session10/window"
@@ -53,9 +54,10 @@ func (s *state) ofTag(tag string, queue mail.Address) *link {
 
 // deliver writes messages for a consumer. Later output does not overtake them.
 func (s *state) deliver(m *mail.Deliver) {
+	s.in.Use()
 	l := s.ofTag(m.Tag, m.Queue)
 	switch {
-	case l == nil || s.leaving || s.phase != open:
+	case l == nil || s.in.Leaving || s.in.Phase != input.Open:
 		m.Release() // the queue is informed separately that the session is gone
 	case l.consumer.leaving:
 		sendBack(s, l.consumer, m)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"candlemark/actors/client/requests"
-
 	"candlemark/actors/system/mail"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/servicebus/dialect"
@@ -39,7 +38,7 @@ func takeReplies(s *state, m *mail.Enqueue) {
 	s.arriving = m
 	fate := mail.Gone // accepted, but not stored
 	for _, l := range s.links {
-		if l.answers != nil && l.answers.Requester != nil && l.answers.Requester.PID == m.Queue && !s.leaving {
+		if l.answers != nil && l.answers.Requester != nil && l.answers.Requester.PID == m.Queue && !s.in.Leaving {
 			if !holdReplies(s, l, m) {
 				fate = mail.Failed
 			}

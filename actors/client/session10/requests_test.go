@@ -36,30 +36,30 @@ func TestRequestsWait_PRO21(t *testing.T) {
 		objects.SetLimit(1) // 4 MiB for commands
 		s, _ := crowded(1)
 		var later []any
-		s.cfg.Objects, s.cfg.Post = objects.Connection("guest", "/"), func(_ mail.Address, m any) { later = append(later, m) }
+		s.cfg.Objects, s.in.Post = objects.Connection("guest", "/"), func(_ mail.Address, m any) { later = append(later, m) }
 		s.cfg.VHost.PID = address.Named("vhost")
 		other := &budget.Command{}
 		other.Ask(s.cfg.Objects, 4<<20, nil)
 		l := &link{publisher: &publisher{Link: incoming.Link{Window: 8}, node: nodeAt(management.Address)}}
 		s.links[0] = l
 		ask(s, &transfer{link: l}, l.publisher.node, request)
-		if s.await == nil || objects.Commands() != 4<<20 {
+		if !s.in.Waits() || objects.Commands() != 4<<20 {
 			t.Fatalf("%d bytes", objects.Commands())
 		}
 		sent := len(s.Out)
 		end(s, l, other)
 		for _, m := range later {
-			s.handle(m)
+			s.Handle(m)
 		}
 		want := int64(0)
 		if name == "room" {
 			want = amqp10.WorstMemory * int64(len(request))
 		}
-		if objects.Commands() != want || (s.await != nil) != (want > 0) || (len(s.Out) > sent) != (want > 0) {
+		if objects.Commands() != want || s.in.Waits() != (want > 0) || (len(s.Out) > sent) != (want > 0) {
 			t.Errorf("%s: %d bytes have room, want %d; %d sent", name, objects.Commands(), want, len(s.Out)-sent)
 		}
-		if s.await != nil {
-			s.handle(&mail.DeclareQueueReply{Reply: mail.Request{ReplyTo: s.Self(), ID: s.await.id}.Done(nil), Name: "q"})
+		if s.in.Waits() {
+			s.Handle(&mail.DeclareQueueReply{Reply: mail.Request{ReplyTo: s.Self(), ID: s.in.Due()}.Done(nil), Name: "q"})
 		}
 		if objects.Commands() != 0 {
 			t.Errorf("%s: %d bytes at the end", name, objects.Commands())

@@ -1,6 +1,7 @@
 package session10
 
 import (
+	"candlemark/actors/client/input"
 	"candlemark/actors/client/peers"
 	"candlemark/actors/client/session10/batches"
 	"candlemark/actors/client/session10/entities"
@@ -32,9 +33,9 @@ func settleEntity(s *state, owned []settlement.Owned[*link], m *amqp10.Dispositi
 		}
 		command := &mail.Settle{Channel: s.Self(), Ranges: entities.Ranges(x.Numbers, how, outcome)}
 		if !m.Settled {
-			s.asked++
-			s.settles[s.asked] = x
-			command.Asked, command.Durable = &mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}, true
+			request := s.in.Request()
+			s.settles[request.ID] = x
+			command.Asked, command.Durable = &request, true
 		}
 		s.Send(x.Queue.Address, command)
 	}
@@ -74,7 +75,7 @@ func entitySettled(s *state, m *mail.SettleReply) {
 		return
 	}
 	delete(s.settles, m.Number())
-	if s.phase != open {
+	if s.in.Phase != input.Open {
 		return
 	}
 	if err := m.Failure(); err != nil {
@@ -108,7 +109,7 @@ func lostWith(s *state, p *peers.QueueLink) {
 
 // lost informs a client that its queue no longer held any of the deliveries.
 func lost(s *state, x *settlement.Asked[*link]) {
-	if s.phase == open {
+	if s.in.Phase == input.Open {
 		x.Report(func(uint64) bool { return true }, s.reply)
 	}
 }
@@ -132,7 +133,7 @@ func conclude(s *state, b *batches.Batch, o outcome) {
 	switch {
 	case b != nil && !b.Ends(&o.state):
 	case b != nil && b.Asked != 0:
-		s.answered(&result{id: b.Asked, err: batches.Refused(&o.state)})
+		s.answered(&input.Result{ID: b.Asked, Err: batches.Refused(&o.state)})
 	default:
 		s.outcomes = append(s.outcomes, o)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/actors/client/peers"
+	"candlemark/actors/client/input"
 	"candlemark/actors/client/session10/settlement"
 	"candlemark/actors/client/unacked"
 	"candlemark/actors/system/mail"
@@ -17,8 +17,7 @@ import (
 // holding returns a session with unsettled deliveries, one per byte: 'e' on a link of Azure Service Bus's dialect, 'q' on one of
 // RabbitMQ's, each from a queue of that name.
 func holding(dialects string) *state {
-	s := &state{settles: map[uint64]*settlement.Asked[*link]{}}
-	s.unacked = unacked.New(&s.Mail)
+	s := idle()
 	links := map[byte]*link{}
 	for _, d := range []byte(dialects) {
 		if links[d] == nil {
@@ -94,7 +93,8 @@ func TestSettled_Lost(t *testing.T) {
 		for id := range c.numbers {
 			x.IDs = append(x.IDs, uint32(id))
 		}
-		s := &state{settles: map[uint64]*settlement.Asked[*link]{3: x}}
+		s := idle()
+		s.settles[3] = x
 		entitySettled(s, &mail.SettleReply{Reply: mail.Reply{ID: 3}, Lost: c.lost})
 		got := ""
 		for _, r := range s.replies {
@@ -142,7 +142,6 @@ func TestRefused_SBE14(t *testing.T) {
 // receives the answer that it is lost.
 func TestSettledElsewhere_Bound(t *testing.T) {
 	s := holding("eqe")
-	s.peers = peers.New(&s.Mail, nil)
 	queue := s.peers.Of(address.Named("e"))
 	l, _ := s.owners.Get(1)
 	l.consumer.queue = &queue.Queue
@@ -153,7 +152,7 @@ func TestSettledElsewhere_Bound(t *testing.T) {
 		m.Add(number)
 		s.returned(m)
 	}
-	if s.phase != open || s.unacked.Late() != 0 || s.unacked.Len() != 3 || s.owners.Len() != 3 {
+	if s.in.Phase != input.Open || s.unacked.Late() != 0 || s.unacked.Len() != 3 || s.owners.Len() != 3 {
 		t.Fatalf("%d are late, %d are left, %d owners", s.unacked.Late(), s.unacked.Len(), s.owners.Len())
 	}
 	for _, want := range []amqp10.StateKind{amqp10.Rejected, amqp10.Accepted} {
@@ -170,7 +169,7 @@ func TestConfirmed_FirstReason(t *testing.T) {
 	refusal := &mail.EnqueueReply{Refused: true, Why: mail.ErrSessionNeeded, Ranges: []mail.Range{{First: 1, Last: 1}}}
 	acceptance := &mail.EnqueueReply{Ranges: []mail.Range{{First: 1, Last: 1}}}
 	for name, answers := range map[string][]*mail.EnqueueReply{"first": {refusal, acceptance}, "last": {acceptance, refusal}} {
-		s := &state{}
+		s := idle()
 		s.publishes.Append(publish{Link: &link{}, Queues: 2})
 		for _, m := range answers {
 			s.confirmed(m)

@@ -3,9 +3,9 @@ package session10
 import (
 	"errors"
 	"math"
-	"slices"
 	"strconv"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/client/outgoing"
 	"candlemark/actors/client/peers"
 	"candlemark/actors/client/requests"
@@ -13,33 +13,17 @@ import (
 	"candlemark/actors/client/routing"
 	"candlemark/actors/client/session10/access"
 	"candlemark/actors/client/session10/batches"
-
 	"candlemark/actors/client/session10/settlement"
 	work "candlemark/actors/client/session10/transactions"
 	"candlemark/actors/client/session10/window"
 	"candlemark/actors/client/trace"
 	"candlemark/actors/client/unacked"
 	"candlemark/actors/system/mail"
-	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/metrics"
-	"candlemark/internal/routing/message"
 	"candlemark/internal/transport/budget"
 	"candlemark/internal/transport/seqmap"
 	"candlemark/protocol/amqp10"
 	"candlemark/protocol/amqp10/hotpath"
-)
-
-type phase uint8
-
-const (
-	// open: frames are processed.
-	open phase = iota
-	// closing: the broker has sent end and waits for the client's end.
-	closing
-	// dead: the connection is being closed because of this session.
-	dead
-	// ended: all deliveries are returned; the shell stops.
-	ended
 )
 
 // state is the core.
@@ -50,25 +34,22 @@ type state struct {
 	access  access.Access
 	client  requests.Client
 	decoder hotpath.Decoder
-	phase   phase
-	leaving bool // the connection is ending; input read before is still processed
+	in      input.Input
 	windows window.Session
 	links   map[uint32]*link // by handle, the same in both directions
 
-	chunk          *message.Chunk // the chunk of the Inbound being run
 	routes         *routing.RouteCache
 	batches        routing.Batches
 	tracer         trace.Tracer
 	eventPublisher eventPublisher
+	temporary      temporaryQueues
 	long           *routing.Wait // nil for none
-	yielded        bool          // resumeWork is in the mailbox
 	recheck        access.Changes
 	peers          peers.QueueLinks
 	attachments    attachments
 	publishes      batches.Unconfirmed[*link] // unconfirmed, by publish number
 	outcomes       []outcome                  // to be sent
 
-	jobs    []func()                            // to be run on goroutines
 	settles map[uint64]*settlement.Asked[*link] // unanswered by queues, by request
 
 	elsewhere settlement.Elsewhere
@@ -86,44 +67,14 @@ type state struct {
 	wantsRoom bool               // OutboxReady will arrive
 	counts    mail.Counts
 	published metrics.Published
-	used      clock.Instant // when the last frame or delivery came
 
-	await     *await
 	arguments budget.Command // room for the request to a node that runs or waits
-	asked     uint64         // number of the last request
-	parked    []any          // to be run, the first perhaps partly run: Inbound, StepTransaction and ConsumerTimedOut
 	work      work.Session[*link]
 }
 
-// await is a request that waits for its answer; all later input waits too.
-type await struct {
-	id   uint64
-	done func(reply any, err error)
-	// patient: there is no time limit; an answer always comes.
-	patient bool
-}
-
-// answer is implemented by every reply.
-type answer interface {
-	Number() uint64
-	Failure() error
-}
-
-// result is a result of the session's own, for which a request waits.
-type result struct {
-	id    uint64
-	reply any
-	err   error
-}
-
-// Number implements answer.
-func (r *result) Number() uint64 { return r.id }
-
-// Failure implements answer.
-func (r *result) Failure() error { return r.err }
-
 func (s *state) init(cfg Config) {
-	s.cfg, s.used, s.unread = cfg, cfg.Clock.Now(), cfg.Unread.Part()
+	s.cfg, s.unread = cfg, cfg.Unread.Part()
+	s.in = input.New(input.Config{Clock: cfg.Clock, Out: &s.Mail, By: cfg.By, Post: cfg.Post})
 	s.links, s.settles = map[uint32]*link{}, map[uint64]*settlement.Asked[*link]{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
@@ -134,21 +85,24 @@ func (s *state) init(cfg Config) {
 	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Statuses: cfg.Statuses, Clock: cfg.Clock, Count: s.routes.Count}
 	s.unacked = unacked.New(&s.Mail)
 	s.windows = window.New(s.cfg.NextOutgoingID, s.cfg.IncomingWindow)
-	s.tracer = newTracer(s)
+	s.tracer = trace.Tracer{
+		Origin: trace.Origin{Node: cfg.Node, VHost: cfg.VHost.Name, Connection: cfg.ConnectionName, User: cfg.User.Name, Channel: cfg.Channel},
+		VHost:  cfg.VHost, Routes: s.routes, Batches: &s.batches, Log: cfg.Log,
+	}
+	s.temporary = temporaryQueues{Client: &s.client, Container: cfg.Container, By: cfg.By, Send: s.Send, Ask: s.request}
+	s.attachments.objects = cfg.Objects
 	s.eventPublisher = eventPublisher{
 		Events: s.cfg.Events, By: s.cfg.By, VHost: s.cfg.VHost.Name, Channel: s.cfg.ConnectionName + " (" + strconv.Itoa(int(s.cfg.Channel)) + ")",
 	}
 }
 
-// handle is one turn of the core.
-func (s *state) handle(what any) {
+// Handle implements shell.Core.
+func (s *state) Handle(what any) {
 	s.routes.BeginTurn(s.cfg.Clock)
 	switch m := what.(type) {
 	case *mail.Inbound:
-		s.used = s.cfg.Clock.Now()
-		s.parked = append(s.parked, m)
+		s.in.Came(m)
 	case *mail.Deliver:
-		s.used = s.cfg.Clock.Now()
 		s.deliver(m)
 	case *mail.EnqueueReply:
 		s.confirmed(m)
@@ -160,7 +114,7 @@ func (s *state) handle(what any) {
 		s.creditTaken(m)
 	case *mail.StepTransaction:
 		if m.Step == mail.PrepareTransaction {
-			s.parked = append(s.parked, m)
+			s.in.Park(m)
 		} else {
 			s.work.Step(m)
 		}
@@ -189,11 +143,13 @@ func (s *state) handle(what any) {
 		describe(s, m)
 	case *mail.FindDeliveries:
 		s.Send(m.ReplyTo, s.unacked.Find(m))
-	case awaitExpired:
-		expired(s, m)
-	case resumeWork:
-		s.yielded = false
-	case answer:
+	case input.Expired:
+		if s.in.Awaits(m.ID) {
+			s.fail(amqp10.Errorf(amqp10.InternalError, "no answer within %s", requests.AnswerTimeout))
+		}
+	case input.Resume:
+		s.in.Resume()
+	case input.Answer:
 		s.answered(m)
 	}
 	s.write()
@@ -202,73 +158,55 @@ func (s *state) handle(what any) {
 	s.batches.Flush() // traced copies of deliveries
 }
 
-// expired fails the session if the answer that it waited for is still missing.
-func expired(s *state, m awaitExpired) {
-	if s.await != nil && s.await.id == m.id {
-		s.fail(amqp10.Errorf(amqp10.InternalError, "no answer within %s", requests.AnswerTimeout))
-	}
-}
-
 // waits reports whether the client's input has to wait: for an answer, or for the client to read.
-func (s *state) waits() bool { return s.await != nil || len(s.replies) > 0 && !s.leaving }
+func (s *state) waits() bool { return s.in.Waits() || len(s.replies) > 0 && !s.in.Leaving }
 
 // proceed processes input, unless a request is waiting.
 func (s *state) proceed() {
-	n := 0
-	if s.await == nil && s.recheck.Any() {
+	if !s.in.Waits() && s.recheck.Any() {
 		recheckLinks(s)
 	}
-	for n < len(s.parked) && !s.waits() && !s.yielded {
-		switch m := s.parked[n].(type) {
-		case *mail.StepTransaction:
-			s.work.Prepare(m)
-			n++
-		case *mail.ConsumerTimedOut:
-			timedOut(s, m)
-			n++
-		case *mail.Inbound:
-			if s.run(m) {
-				n++
-			}
-		}
-		s.write()
-	}
-	s.parked = slices.Delete(s.parked, 0, n)
-	if s.leaving && !s.waits() && len(s.parked) == 0 {
+	s.in.Process(func() bool { return !s.waits() && !s.in.Resting() }, s.parked)
+	if s.in.Drained() {
 		s.close()
 	}
+}
+
+// parked processes parked input. It returns false if the rest has to wait.
+func (s *state) parked(what any) bool {
+	switch m := what.(type) {
+	case *mail.StepTransaction:
+		s.work.Prepare(m)
+	case *mail.ConsumerTimedOut:
+		timedOut(s, m)
+	case *mail.Inbound:
+		for !s.run(m) {
+			if s.write(); s.waits() || s.in.Resting() { // otherwise it has written the answers for which the input waited
+				return false
+			}
+		}
+	}
+	s.write()
+	return true
 }
 
 // request returns the Request of a command that waits for its answer. Batches for queues are sent first, so that they
 // arrive before it.
 func (s *state) request(done func(reply any, err error)) mail.Request {
 	s.flush()
-	s.asked++
-	s.await = &await{id: s.asked, done: done}
-	return mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
+	return s.in.Await(done)
 }
 
 // runInBackground runs work on its own goroutine, and calls done with the result; all later input waits, without time limit.
 func (s *state) runInBackground(work func() (any, error), done func(reply any, err error)) {
 	id := s.request(done).ID
-	s.await.patient = true
-	self, post := s.Self(), s.cfg.Post
-	s.jobs = append(s.jobs, func() {
-		reply, err := work()
-		post(self, &result{id, reply, err})
-	})
+	s.in.Patient()
+	s.in.Go(id, work)
 }
 
-// answered ends the wait of a request.
-func (s *state) answered(reply answer) {
-	if a := s.await; a != nil && a.id == reply.Number() {
-		s.await = nil
-		if own, ok := reply.(*result); ok {
-			a.done(own.reply, own.err)
-			return
-		}
-		a.done(reply, reply.Failure())
-	} else if consume, is := reply.(*mail.ConsumeReply); is {
+// answered handles a reply.
+func (s *state) answered(reply input.Answer) {
+	if consume, is := reply.(*mail.ConsumeReply); !s.in.Answered(reply) && is {
 		accepted(s, consume)
 	}
 }
@@ -293,43 +231,39 @@ func (s *state) retryIfRestarting(err error, again func()) bool {
 	return true
 }
 
-// run handles the frames of m in order. If one has to wait, it returns false with the rest left in m; otherwise m is
-// released.
+// run handles a read. It returns false if a frame has to wait.
 func (s *state) run(m *mail.Inbound) bool {
-	s.chunk = m.Chunk
-	s.routes.BeginRead(s.used.Floor())
 	s.tracer.On = s.cfg.VHost.Tracing()
-	for len(m.Runs) > 0 {
-		if len(m.Runs[0]) == 0 {
-			m.Runs = m.Runs[1:]
-			continue
-		}
-		if s.waits() || s.mustRest() {
-			s.flush()
-			s.chunk = nil
-			return false
-		}
-		f, n, _, err := amqp10.ParseFrame(m.Runs[0], math.MaxUint32)
-		if err != nil || n == 0 {
-			s.failConnection(amqp10.Errorf(amqp10.InternalError, "the reader let a broken frame pass"))
-			m.Runs = nil
-			break
-		}
-		m.Runs[0] = m.Runs[0][n:]
-		s.frame(f)
+	s.routes.BeginRead(s.in.Used.Floor())
+	if !s.in.Read(m, s.next) {
+		s.flush()
+		s.in.Chunk = nil
+		return false
 	}
 	s.flush()
 	s.tellWindow(s.windows.Renew())
-	s.chunk = nil
-	m.Chunk.Release()
-	m.Chunk = nil
+	s.in.Release(m)
 	return true
+}
+
+// next handles the first frame of b (input.Input.Read).
+func (s *state) next(b []byte) int {
+	if s.waits() || s.mustRest() {
+		return 0
+	}
+	f, n, _, err := amqp10.ParseFrame(b, math.MaxUint32)
+	if err != nil || n == 0 {
+		s.failConnection(amqp10.Errorf(amqp10.InternalError, "the reader let a broken frame pass"))
+		return -1
+	}
+	s.frame(f)
+	return n
 }
 
 // frame handles one frame.
 func (s *state) frame(f amqp10.Frame) {
-	if s.phase != open {
-		if code, _ := f.Code(); code == amqp10.CodeEnd && s.phase == closing {
+	if s.in.Phase != input.Open {
+		if code, _ := f.Code(); code == amqp10.CodeEnd && s.in.Phase == input.Closing {
 			s.close()
 		}
 		return

@@ -4,13 +4,10 @@ import (
 	"strconv"
 	"testing"
 
-	"candlemark/actors/client/rights"
-	"candlemark/actors/client/session10/access"
 	"candlemark/actors/client/session10/incoming"
 	"candlemark/integration/testkit/users"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/access/grants"
-	"candlemark/internal/measure/clock"
 	"candlemark/internal/routing/topology"
 )
 
@@ -30,8 +27,9 @@ func (c *counting) Check(u auth.User, vhost string, r auth.Resource, p auth.Perm
 func TestRecheck_Bound(t *testing.T) {
 	v := topology.NewVHost("/")
 	asked := &counting{}
-	s := &state{links: map[uint32]*link{}, rights: rights.Rights{User: auth.User{Name: "login"}, VHost: v, Permissions: asked}}
-	s.access = access.Access{Login: &s.rights, Tokens: &grants.Table{}, Clock: clock.New()}
+	s := idle(func(cfg *Config) {
+		cfg.User, cfg.VHost, cfg.Permissions, cfg.Tokens = auth.User{Name: "login"}, v, asked, &grants.Table{}
+	})
 	for i := range uint32(200) {
 		name := "x" + strconv.Itoa(int(i))
 		v.Publish(v.Directory().WithExchange(&topology.Exchange{Name: name, Type: "fanout"}))

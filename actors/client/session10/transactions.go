@@ -16,16 +16,13 @@ import (
 func startWork(s *state) {
 	s.work = work.Session[*link]{
 		Self: s.Self(), Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Clock: s.cfg.Clock, Unacked: &s.unacked, Owners: &s.owners, Elsewhere: &s.elsewhere,
-		Send: s.Send, Reply: s.reply, Resume: func() { s.await = nil },
+		Send: s.Send, Reply: s.reply, Resume: s.in.EndWait,
 		Wait: func(done func(any, error)) mail.Request {
 			r := s.request(done)
-			s.await.patient = true
+			s.in.Patient()
 			return r
 		},
-		Number: func() mail.Request {
-			s.asked++
-			return mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
-		},
+		Number: s.in.Request,
 		Attached: func(l *link) (there, entity bool) {
 			return s.links[l.handle] == l && l.consumer != nil, l.consumer != nil && l.consumer.entity
 		},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/client/session10/incoming"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/topology"
@@ -40,24 +41,24 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 			s, _ := crowded(1)
 			s.cfg.HandleMax = 255
 			s.links[0] = &link{publisher: &publisher{Link: incoming.Link{Credit: 10}}}
-			s.handle(frames(s, 4000, frame))
+			s.Handle(frames(s, 4000, frame))
 			turns, before, most := 0, uint64(0), 0
 			for again := true; again; turns++ {
 				b := s.cfg.Outbox.Take()
 				most, before = max(most, len(b)), before+uint64(len(b))
 				again = false
 				for _, p := range s.Out {
-					if _, is := p.Mail.(resumeWork); is {
+					if _, is := p.Mail.(input.Resume); is {
 						again = true
 					}
 				}
 				s.Out = nil
 				if again {
-					s.handle(resumeWork{})
+					s.Handle(input.Resume{})
 				}
 			}
-			if len(s.parked) > 0 || s.phase != open || before == 0 || turns < 10 || most > 1<<16 {
-				t.Errorf("%d turns, the longest with %d of %d bytes of answers, %d left", turns, most, before, len(s.parked))
+			if s.in.Parked() > 0 || s.in.Phase != input.Open || before == 0 || turns < 10 || most > 1<<16 {
+				t.Errorf("%d turns, the longest with %d of %d bytes of answers, %d left", turns, most, before, s.in.Parked())
 			}
 		})
 	}
@@ -73,10 +74,10 @@ func TestNamesOfATurnAreBounded(t *testing.T) {
 	}
 	s.cfg.VHost.Publish(d)
 	attaches := func(name string) int {
-		s.handle(frames(s, 40, func(i int) []amqp10.Composite {
+		s.Handle(frames(s, 40, func(i int) []amqp10.Composite {
 			return []amqp10.Composite{&amqp10.Attach{Name: fmt.Sprint(i), Handle: 1, Role: amqp10.RoleSender, Target: &amqp10.Target{Address: amqp10.Some(name)}}, &amqp10.Detach{Handle: 1, Closed: true}}
 		}))
-		return len(s.parked)
+		return s.in.Parked()
 	}
 	if attaches("other7") > 0 || attaches("nobody") == 0 {
 		t.Error("names that do not exist do not end a turn")

@@ -1,9 +1,13 @@
 package session10
 
-import "candlemark/protocol/amqp10"
+import (
+	"candlemark/actors/client/input"
+	"candlemark/protocol/amqp10"
+)
 
 // begin answers the client's begin.
 func (s *state) begin() {
+	startWork(s)
 	s.reply(&amqp10.Begin{
 		RemoteChannel: amqp10.Some(s.cfg.Channel), NextOutgoingID: s.windows.NextOutgoing,
 		IncomingWindow: s.windows.Incoming, OutgoingWindow: 1<<31 - 1, HandleMax: s.cfg.HandleMax,
@@ -38,7 +42,7 @@ func (s *state) flow(f *amqp10.Flow) {
 
 // tellWindow sends the client its window if that has changed.
 func (s *state) tellWindow(f *amqp10.Flow) {
-	if f != nil && s.phase == open {
+	if f != nil && s.in.Phase == input.Open {
 		s.reply(f)
 	}
 }

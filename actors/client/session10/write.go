@@ -3,9 +3,8 @@ package session10
 import (
 	"slices"
 
+	"candlemark/actors/client/input"
 	"candlemark/actors/client/session10/entities"
-
-	"candlemark/actors/client/trace"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/servicebus/dialect/servicebus"
 	"candlemark/protocol/amqp10"
@@ -39,13 +38,13 @@ func (s *state) reply(p amqp10.Composite) { s.replies = append(s.replies, p) }
 
 // write writes output to the outbox until it is full: outcomes, replies, then deliveries.
 func (s *state) write() {
-	if s.phase == dead || s.wantsRoom && !s.leaving {
+	if s.in.Phase == input.Dead || s.wantsRoom && !s.in.Leaving {
 		return
 	}
 	for len(s.outcomes) > 0 || len(s.replies) > 0 || len(s.held) > 0 {
 		written, blocked, room := false, false, true
 		s.append(func(b []byte) []byte {
-			if room = s.cfg.Outbox.RoomFor(b) || s.leaving; !room {
+			if room = s.cfg.Outbox.RoomFor(b) || s.in.Leaving; !room {
 				return b
 			}
 			written = true
@@ -70,7 +69,7 @@ func (s *state) write() {
 		if written {
 			outcomesWritten(s) // which may have added replies
 		}
-		if !room && !s.leaving {
+		if !room && !s.in.Leaving {
 			s.wantRoom()
 			break
 		}
@@ -207,13 +206,6 @@ func (s *state) wrote(c *consumer, m *mail.Deliver, d *mail.Delivery) {
 		s.Send(m.Queue, &mail.ReturnWindow{Channel: s.Self(), Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
 		c.written, c.bytes = 0, 0
 	}
-}
-
-// newTracer returns the tracer of the session, whose number is used as the channel number.
-func newTracer(s *state) trace.Tracer {
-	c := &s.cfg
-	origin := trace.Origin{Node: c.Node, VHost: c.VHost.Name, Connection: c.ConnectionName, User: c.User.Name, Channel: c.Channel}
-	return trace.Tracer{Origin: origin, VHost: c.VHost, Routes: s.routes, Batches: &s.batches, Log: c.Log}
 }
 
 // traceDelivery traces a delivery to a link.

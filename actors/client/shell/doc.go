@@ -1,5 +1,5 @@
-// Package shell has the parts that the shells of channels and sessions share: the timer of the request that waits for its answer,
-// the watches of queues, and the release of mail that is no longer handled.
+// Package shell is the actor of a channel or session: it passes mail to the core, sends the mail of its turns, keeps the timer of the
+// request that waits for its answer and the watches of queues, and releases mail that is no longer handled.
 //
 // Owns: the timer.
 package shell
