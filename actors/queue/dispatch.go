@@ -39,7 +39,7 @@ func (s fifo) Admits(session *mail.SessionRequest) error {
 
 func (s fifo) Consume(m *mail.Consume, c *consumers.Consumer, _ clock.Instant) {
 	s.out.Send(m.ReplyTo, &mail.ConsumeReply{Reply: m.Done(nil), Queue: s.self, Tag: m.Tag})
-	s.attach(c, m.Exclusive)
+	s.Attach(c, m.Exclusive)
 }
 
 func (s fifo) Cancel(*mail.CancelConsumer, clock.Instant) {}

@@ -2,9 +2,8 @@
 // when its lease runs out.
 //
 // Owns: the messages, in memory or in the journal (messages: backlog, expiry, schedule, deadletters, paging, records),
-// the lease, consumers and their credit (consumers), the sessions locked by consumers (sessions, receivers), unacked
-// deliveries (deliveries), credit withheld from publishers that outrun the consumers (flowcontrol) and long commands
-// (work); inspect answers queries. The queue of a delayed exchange only releases due messages.
+// the lease, consumers and their credit (consumers), the sessions locked by consumers (sessions), unacked deliveries and
+// long commands (deliveries); inspect answers queries. The queue of a delayed exchange only releases due messages.
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Credit Allow Reclaim Limit Resize Get ReceiveDeferred Purge
 // ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten QueueKept QueueEnding from its vhost;
@@ -17,7 +16,8 @@
 //
 // The shell (queue.go) has the mailbox, the clock and one timer. The core (state.go and the files beside it) is
 // passed the time and collects its effects in an outcome, which the shell carries out. The steps that follow any mail
-// are in turn.go, in one order.
+// are in turn.go, in one order. Features are parts (ADR 128): parts.go lists them in the order in which they advance, and
+// the gates for messages that arrive (publish.go). Parts share the host (host.go) and do not call each other.
 //
 // States of a message:
 //

@@ -142,7 +142,7 @@ func fromDormant(s *state, d *dormantState, cfg *Shared, self mail.Address) {
 	s.consumers.Pause(forwards(&s.host))
 	s.turnLimit = workLimit
 	s.deliveries = deliveries.New(deliveries.Parts{
-		Name: d.queue.Name, Arguments: d.queue.Arguments, Self: self, Messages: &s.messages, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: &s.host,
+		Name: d.queue.Name, Arguments: d.queue.Arguments, Self: self, Messages: &s.messages, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: &s.host, Contents: &s.out,
 	})
 	s.build()
 	if cfg.Metrics != nil {

@@ -2,7 +2,9 @@ package queue
 
 import (
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/inspect"
+	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/metrics"
 )
@@ -54,8 +56,14 @@ func (s *state) describe(m *mail.DescribeQueue) {
 	info.Ready, info.ReadyBytes, info.UnackedBytes = int(n[metrics.Ready]), n[metrics.ReadyBytes], n[metrics.UnackedBytes]
 	info.Paged, info.PagedBytes = int(n[metrics.Paged]), n[metrics.PagedBytes]
 	info.Persistent, info.PersistentBytes = s.messages.Backlog.Stored()
-	describeExpiry(&s.host, info)
-	describeConsumers(&s.host, info, m.Consumers)
+	describeExpiry(&s.messages, info, s.consumers.Unacked() > 0)
+	describeConsumers(&s.consumers, info)
+	if at := s.consumers.Oldest(s.messages.Journal.At); at != 0 {
+		info.OldestUnacked = s.messages.Dates.Date(at)
+	}
+	if m.Consumers {
+		info.List = inspect.Consumers(&s.consumers, s.messages.Settings.ConsumerTimeout)
+	}
 	if m.Ahead {
 		info.Ahead = s.shown().Ahead(s.messages.Journal.At)
 	}
@@ -65,8 +73,8 @@ func (s *state) describe(m *mail.DescribeQueue) {
 
 // describeExpiry describes how many messages expire and when, how old the messages are, and how long they waited and were
 // processed.
-func describeExpiry(s *host, info *mail.QueueInfo) {
-	m, now := &s.messages, s.messages.Journal.At
+func describeExpiry(m *messages.Messages, info *mail.QueueInfo, held bool) {
+	now := m.Journal.At
 	info.Expiring = mail.ExpiryCounts(m.Expiry.Counts(now))
 	if info.Expiring.Next != 0 {
 		info.Expiring.Next = m.Dates.Date(info.Expiring.Next)
@@ -78,23 +86,17 @@ func describeExpiry(s *host, info *mail.QueueInfo) {
 		return mail.Oldest{Since: m.Dates.Date(at), Age: max(now-at, 0)}
 	}
 	info.OldestReady = since(backlog.OldestReady(&m.Backlog))
-	if info.OldestMessage = info.OldestReady; s.consumers.Unacked() > 0 {
+	if info.OldestMessage = info.OldestReady; held {
 		info.OldestMessage = since(backlog.OldestHeld(&m.Backlog))
 	}
 	info.Wait, info.Processing = m.Ages.Wait.Summary(now), m.Ages.Processing.Summary(now)
 }
 
-func describeConsumers(s *host, info *mail.QueueInfo, list bool) {
-	if at := s.consumers.Oldest(s.messages.Journal.At); at != 0 {
-		info.OldestUnacked = s.messages.Dates.Date(at)
-	}
-	if c := s.consumers.Exclusive(); c != nil {
+func describeConsumers(all *consumers.Consumers, info *mail.QueueInfo) {
+	if c := all.Exclusive(); c != nil {
 		info.ExclusiveTag = c.Tag
 	}
-	if c := s.consumers.SingleActive(); c != nil {
+	if c := all.SingleActive(); c != nil {
 		info.ActiveTag = c.Tag
-	}
-	if list {
-		info.List = inspect.Consumers(&s.consumers, s.messages.Settings.ConsumerTimeout)
 	}
 }

@@ -23,7 +23,12 @@ func withhold(s *state, e *mail.Enqueue, now clock.Instant) {
 	if s.flow == nil {
 		s.flow = &withholding{base: base{&s.host}}
 	}
-	s.flow.control.Hold(e, s.delivered(), (now + s.messages.Pager.Apart).Floor())
+	s.flow.control.Hold(e, s.flow.delivered(), (now + s.messages.Pager.Apart).Floor())
+}
+
+// delivered returns the number of deliveries to consumers so far.
+func (s *withholding) delivered() uint64 {
+	return s.messages.Counts.Deliver + s.messages.Counts.DeliverNoAck
 }
 
 // EndTurn selects the credit that need not be withheld any more.

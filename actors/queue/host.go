@@ -73,7 +73,7 @@ func (l lookedUp) Answer(f mail.Cause) (mail.Address, any) {
 	return l.lookup.asked.Answer(f)
 }
 
-// LookUp implements deliveries.Owner.
+// LookUp implements deliveries.Contents.
 func (o *outcome) LookUp(asked mail.Answerable, want []store.Ref, found func([]store.Content, clock.Instant)) {
 	o.lookups = append(o.lookups, &lookup{asked: asked, want: want, found: found})
 }
@@ -99,20 +99,12 @@ func (s *host) Open(channel mail.Address) *consumers.Holder {
 	return h
 }
 
-// LookUp implements deliveries.Owner.
-func (s *host) LookUp(asked mail.Answerable, want []store.Ref, found func([]store.Content, clock.Instant)) {
-	s.out.LookUp(asked, want, found)
-}
-
-// attach attaches a consumer. The lease cannot end before it is detached (LEASE-4).
-func (s *host) attach(c *consumers.Consumer, exclusive bool) {
+// Attach implements deliveries.ReceiverOwner: it attaches a consumer. The lease cannot end before it is detached (LEASE-4).
+func (s *host) Attach(c *consumers.Consumer, exclusive bool) {
 	s.consumers.Attach(c, exclusive)
 	s.messages.Consumed = true
 	s.lease.Hold()
 }
-
-// Attach implements deliveries.ReceiverOwner.
-func (s *host) Attach(c *consumers.Consumer) { s.attach(c, false) }
 
 // Detach implements deliveries.ReceiverOwner: it removes a consumer. Its unacked deliveries stay with the channel.
 func (s *host) Detach(c *consumers.Consumer, now clock.Instant) {
@@ -143,11 +135,6 @@ func (s *host) renewedBy(use policies.Renewals, by leaseUse, now clock.Instant) 
 	if s.messages.Settings.RenewedBy.Has(use) {
 		s.lease.Renew(now.Ceil(), by)
 	}
-}
-
-// delivered is the number of deliveries to consumers so far.
-func (s *host) delivered() uint64 {
-	return s.messages.Counts.Deliver + s.messages.Counts.DeliverNoAck
 }
 
 // deliver delivers a ready message to c and advances to the next consumer.
@@ -203,12 +190,4 @@ func (s *host) ask(asked mail.Answerable, q inspect.Query, now clock.Instant) {
 		Step: func(clock.Instant) bool { return q.Step() },
 		End:  func(clock.Instant) { s.out.answer(asked, q.Answer()) },
 	}, now)
-}
-
-// view returns what queries read of every queue.
-func (s *host) view() inspect.View {
-	return inspect.View{
-		Messages: &s.messages.Backlog, Consumers: &s.consumers, AckTimeouts: s.deliveries.Timeouts, Expiry: &s.messages.Expiry,
-		Style: s.messages.Style(), Limit: int(s.turnLimit), Now: &s.messages.Journal.At,
-	}
 }

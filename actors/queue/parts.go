@@ -243,22 +243,16 @@ func (s *state) each(f func(part)) {
 
 // shown returns what queries read.
 func (s *state) shown() inspect.View {
-	v := s.view()
+	v := inspect.View{
+		Messages: &s.messages.Backlog, Consumers: &s.consumers, AckTimeouts: s.deliveries.Timeouts, Expiry: &s.messages.Expiry,
+		Style: s.messages.Style(), Limit: int(s.turnLimit), Now: &s.messages.Journal.At,
+	}
 	s.each(func(p part) {
 		if x, ok := p.(viewed); ok {
 			x.Show(&v)
 		}
 	})
 	return v
-}
-
-// noted reports whether the journal has records that are no messages.
-func (s *state) noted() (is bool) {
-	s.each(func(p part) {
-		x, ok := p.(noter)
-		is = is || ok && x.Noted()
-	})
-	return is
 }
 
 // end ends all parts, and returns the commands that wait in them.

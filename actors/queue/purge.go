@@ -12,7 +12,7 @@ type purges struct{ s *state }
 
 func (p purges) Handle(received any, now clock.Instant) (taken bool) {
 	s := p.s
-	setup := deliveries.Purge{Messages: &s.messages, Pending: &s.pending, Out: &s.out.Posts, Limit: int(s.turnLimit), Noted: s.noted}
+	setup := deliveries.Purge{Messages: &s.messages, Pending: &s.pending, Out: &s.out.Posts, Limit: int(s.turnLimit), Noted: p.noted}
 	switch m := received.(type) {
 	case *mail.Purge:
 		if err := access(s.queue, s.vhost, m.Connection); err != nil {
@@ -28,4 +28,13 @@ func (p purges) Handle(received any, now clock.Instant) (taken bool) {
 		return false
 	}
 	return true
+}
+
+// noted reports whether the journal has records that are no messages.
+func (p purges) noted() (is bool) {
+	p.s.each(func(p part) {
+		x, ok := p.(noter)
+		is = is || ok && x.Noted()
+	})
+	return is
 }

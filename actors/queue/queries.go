@@ -21,7 +21,7 @@ func (q queries) Handle(received any, now clock.Instant) (taken bool) {
 	case *mail.ListUnacked:
 		s.ask(m, s.shown().ListUnacked(m), now)
 	case *mail.Claim:
-		claim(&s.host, m, now)
+		q.claim(m, now)
 	case lookedUp:
 		m.lookup.found(m.contents, now)
 	default:
@@ -31,7 +31,8 @@ func (q queries) Handle(received any, now clock.Instant) (taken bool) {
 }
 
 // claim takes messages for a move. Like basic.get, it counts as a use of the queue.
-func claim(s *host, m *mail.Claim, now clock.Instant) {
+func (q queries) claim(m *mail.Claim, now clock.Instant) {
+	s := q.s
 	if !m.Look {
 		s.lease.Renew(now.Ceil(), leaseGot)
 	}

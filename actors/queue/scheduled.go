@@ -43,8 +43,7 @@ func (s *scheduled) Next() (int64, bool) {
 func (s *scheduled) Handle(received any, now clock.Instant) (taken bool) {
 	switch m := received.(type) {
 	case *mail.ListScheduled:
-		v := s.view()
-		s.Show(&v)
+		v := inspect.View{Scheduled: s.messages.Scheduled, Style: s.messages.Style()}
 		s.out.answer(m, v.ListScheduled(m))
 	case *mail.CancelScheduled:
 		s.change(m, m.Request, &schedule.Change{All: m.Seqs}, m.Seq, m.MessageID, now)

@@ -29,9 +29,7 @@ func newSessioned(b base, q *topology.Queue) sessioned {
 	if sessions.Enabled(q.Arguments) {
 		messages.EnableSessions(&b.messages, sessions.New(&b.messages.Backlog, b.consumers.Run))
 	}
-	return sessioned{base: b, receivers: deliveries.NewReceivers(deliveries.ReceiverParts{
-		Name: q.Name, Self: b.self, Messages: &b.messages, Consumers: &b.consumers, Takes: &b.deliveries, Pending: &b.pending, Limit: &b.turnLimit, Out: &b.out.Posts, Owner: b.host,
-	})}
+	return sessioned{base: b, receivers: deliveries.NewReceivers(&b.deliveries, b.host)}
 }
 
 func (s *sessioned) Handle(received any, now clock.Instant) (taken bool) {

@@ -11,11 +11,14 @@ import (
 	"candlemark/protocol"
 )
 
-// Owner is the queue. LookUp reads contents from the journal without keeping them in memory, and calls found in a later
-// turn; if the queue ends first, it answers asked, unless nil, instead. Open returns the record of a channel that holds
-// deliveries.
+// Owner is the queue. Open returns the record of a channel that holds deliveries.
 type Owner interface {
 	Open(channel mail.Address) *consumers.Holder
+}
+
+// Contents reads contents from the journal without keeping them in memory, and calls found in a later turn; if the queue ends
+// first, it answers asked, unless nil, instead.
+type Contents interface {
 	LookUp(asked mail.Answerable, want []store.Ref, found func(contents []store.Content, now clock.Instant))
 }
 
@@ -30,6 +33,7 @@ type Parts struct {
 	Limit     *uint16 // limit of messages per turn
 	Out       *mail.Posts
 	Owner     Owner
+	Contents  Contents
 }
 
 // Deliveries are the unacked deliveries of a queue. See New.

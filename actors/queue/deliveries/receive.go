@@ -52,7 +52,7 @@ func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
 		x.answer()
 		return
 	}
-	d.Owner.LookUp(m, x.want, x.found)
+	d.Contents.LookUp(m, x.want, x.found)
 }
 
 // take makes a message an unacked delivery to the channel. In a receive without acknowledgements it is removed at once,

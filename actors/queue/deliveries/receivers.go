@@ -4,7 +4,6 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 
-	"candlemark/actors/queue/messages"
 	"candlemark/actors/queue/sessions"
 
 	"candlemark/actors/system/mail"
@@ -31,33 +30,24 @@ const defaultSessionLock = 1_800_000
 // that waits for a session, and with false when it stops waiting.
 type ReceiverOwner interface {
 	Owner
-	Attach(c *consumers.Consumer)
+	Attach(c *consumers.Consumer, exclusive bool)
 	Detach(c *consumers.Consumer, now clock.Instant)
 	HoldLease(hold bool, now clock.Instant)
 }
 
-// ReceiverParts are the parts of a queue that its receivers use.
-type ReceiverParts struct {
-	Name      string // of the queue
-	Self      mail.Address
-	Messages  *messages.Messages
-	Consumers *consumers.Consumers
-	Takes     *Deliveries
-	Pending   *Pending
-	Limit     *uint16 // limit of messages per turn
-	Out       *mail.Posts
-	Owner     ReceiverOwner
-}
-
 // Receivers are the consumers of a queue with sessions.
 type Receivers struct {
-	ReceiverParts
+	*Parts
+	Takes   *Deliveries
+	Owner   ReceiverOwner
 	reading bool  // reading contents from the journal
 	pause   int64 // when to read again after a failed read, wall ms, 0 for none
 }
 
-// NewReceivers returns the empty Receivers of a queue.
-func NewReceivers(p ReceiverParts) Receivers { return Receivers{ReceiverParts: p} }
+// NewReceivers returns the Receivers of a queue without any.
+func NewReceivers(takes *Deliveries, owner ReceiverOwner) Receivers {
+	return Receivers{Parts: &takes.Parts, Takes: takes, Owner: owner}
+}
 
 // Consume locks the session that m requests for a consumer, now or later. Then the consumer is attached.
 func (r *Receivers) Consume(m *mail.Consume, c *consumers.Consumer, now clock.Instant) {
@@ -87,7 +77,7 @@ func (r *Receivers) answer(w *sessions.Waiter, answer sessions.Answer, id string
 	}
 	m := w.Asked.(*mail.Consume)
 	until := store.After(now.Ceil(), r.period())
-	r.Owner.Attach(w.Consumer)
+	r.Owner.Attach(w.Consumer, false)
 	r.Messages.Sessions.Lock(id, w.Consumer, until)
 	r.Owner.HoldLease(false, now)
 	r.Out.Send(m.ReplyTo, &mail.ConsumeReply{

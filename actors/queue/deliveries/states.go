@@ -102,7 +102,7 @@ func (r *Receivers) read() {
 		return
 	}
 	r.reading = true
-	r.Owner.LookUp(nil, want, func(contents []store.Content, now clock.Instant) {
+	r.Contents.LookUp(nil, want, func(contents []store.Content, now clock.Instant) {
 		r.reading = false
 		for i := range contents {
 			if !r.found(&contents[i]) {
