@@ -60,9 +60,9 @@ func (r *Request) Document() ([]byte, error) {
 	}
 }
 
-func (r *Request) object(limit, decoded int64, keys []string) *Body {
+func (r *Request) object(limit int64, memory func([]byte) int64, keys []string) *Body {
 	b := &Body{Fields: map[string]json.RawMessage{}}
-	text, err := r.text(limit, decoded)
+	text, err := r.text(limit, memory)
 	switch strings.TrimSpace(string(text)) {
 	case "", "null", "undefined":
 		b.Fail(err)

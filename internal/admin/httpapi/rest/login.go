@@ -54,7 +54,7 @@ func (r *Request) LogInWithForm() error {
 
 // readLogin reads such a form, which replaces any other authentication of the request, and returns the name in it.
 func (r *Request) readLogin() (name string, err error) {
-	text, err := r.text(maxForm, 1)
+	text, err := r.text(maxForm, decodedForm)
 	if err != nil {
 		return "", err
 	}

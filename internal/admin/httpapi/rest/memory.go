@@ -7,15 +7,40 @@ import (
 	"sync"
 )
 
-// Bounds on the memory for bodies of requests, in bytes. While a body is read it counts once; before it is decoded, as
-// many times as the decoded form is larger.
+// Bounds on the memory for bodies of requests, in bytes. While a body is read it counts once; before it is decoded, with
+// its decoded form.
 const (
 	memoryForBodies = 128 << 20 // of all requests together
 	memoryOfOne     = 96 << 20  // of the requests of one user
-	decodedJSON     = 8         // a decoded list of numbers takes this many times the bytes of its text
-	decodedText     = 3         // a message: its text, the body, the frames
-	decodedDocument = 4         // definitions: their text, its copy from a form, its items, the definitions
 	firstRead       = 4 << 10
+	valueMemory     = 80 // of a decoded value, and of a key, besides its text
+)
+
+// decoded returns the memory of a text of JSON of which there are so many copies, with the values to which it is decoded: a list
+// of empty lists takes 15 times its text, and more while it grows.
+func decoded(text []byte, copies int64) int64 {
+	values, quoted, escaped := int64(1), false, false
+	for _, c := range text {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted:
+			escaped, quoted = c == '\\', c != '"'
+		case c == '"':
+			quoted = true
+		case c == ',' || c == ':' || c == '[' || c == '{':
+			values++
+		}
+	}
+	return copies*int64(len(text)) + values*valueMemory
+}
+
+// The memory of bodies of requests.
+var (
+	decodedForm     = func(text []byte) int64 { return int64(len(text)) }
+	decodedJSON     = func(text []byte) int64 { return decoded(text, 2) }
+	decodedText     = func(text []byte) int64 { return decoded(text, 3) }     // a message: its text, the body, the frames
+	decodedDocument = func(text []byte) int64 { return 4 * int64(len(text)) } // definitions: their text, its copy from a form, its items, which are decoded one at a time, the definitions
 )
 
 // memory is memory that requests share. One user cannot take all of it.
@@ -70,12 +95,12 @@ func (r *Request) hold(n int64) error {
 	return nil
 }
 
-// text reads the body of a request, of at most limit bytes; decoded values take that many times as much. Memory is
+// text reads the body of a request, of at most limit bytes; memory returns what it takes when it is decoded. Memory is
 // reserved as bytes arrive, so that slow senders hold little.
-func (r *Request) text(limit, decoded int64) ([]byte, error) {
+func (r *Request) text(limit int64, memory func(text []byte) int64) ([]byte, error) {
 	b, err := r.read(limit)
 	if err == nil {
-		err = r.hold(int64(len(b)) * decoded)
+		err = r.hold(memory(b))
 	}
 	switch {
 	case err == nil:

@@ -2,8 +2,10 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -50,10 +52,10 @@ func TestRoomForBodies(t *testing.T) {
 			}
 		}
 	}
-	if n := most("greedy", maxBody); n != memoryOfOne/decodedJSON/maxBody {
+	if n := most("greedy", maxBody); n != memoryOfOne/2/maxBody-1 {
 		t.Errorf("one user has %d bodies", n)
 	}
-	if n := most("other", -1); n != (memoryForBodies-memoryOfOne)/decodedJSON/maxBody {
+	if n := most("other", -1); n != (memoryForBodies-memoryOfOne)/2/maxBody {
 		t.Errorf("another has %d", n)
 	}
 	if a.memory.used > memoryForBodies {
@@ -84,6 +86,43 @@ func TestRoomForBodies(t *testing.T) {
 	if <-read {
 		t.Error("half a body was taken")
 	}
+}
+
+// TestDecoded: the memory of a body covers what it is decoded to, also while lists grow, whatever the values are; commas in texts
+// count nothing.
+func TestDecoded(t *testing.T) {
+	for _, value := range []string{"[]", "{}", "0", "1000", `""`, `"ab"`, "1.5", "[[]]", `{"a":0}`, "[0]", "true", `{"":{"":[]}}`} {
+		n := (1 << 17) / (len(value) + 1)
+		for name, text := range map[string]string{
+			"list":   `{"a":{"x":[` + strings.Repeat(value+",", n-1) + value + `]}}`,
+			"object": `{"a":{` + strings.Repeat(`"k":`+value+`,`, n-1) + `"k":` + value + `}}`,
+		} {
+			b := &Body{}
+			before := live()
+			if err := json.Unmarshal([]byte(text), &b.Fields); err != nil {
+				t.Fatal(err)
+			}
+			table := b.Table("a")
+			taken := live() - before
+			if got := decodedJSON([]byte(text)); b.Err != nil || got < taken*3/2 {
+				t.Errorf("%s of %s: %d bytes of text take %d, %d are counted; %v", name, value, len(text), taken, got, b.Err)
+			}
+			runtime.KeepAlive(table)
+			runtime.KeepAlive(b)
+		}
+	}
+	if got := decodedText([]byte(`{"payload":"[1,2,3,{\":,,,"}`)); got > 3*28+4*valueMemory {
+		t.Error(got)
+	}
+}
+
+// live returns the bytes of all objects.
+func live() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // TestRoomIsGivenBack asserts that the handler releases the memory of a request after any answer.

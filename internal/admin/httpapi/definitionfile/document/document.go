@@ -20,6 +20,9 @@ const ownPrefix = "candlemark_"
 // MaxItems is how many items all sections of a document may have together.
 const MaxItems = 250_000
 
+// maxItem is how many bytes an item may have: as many as the body of a request for one object.
+const maxItem = 1 << 20
+
 // Document is a document that was read.
 type Document struct {
 	version  string // of the RabbitMQ that wrote it, "" for none
@@ -61,16 +64,32 @@ func Read(text []byte) (*Document, error) {
 		case sectionNamed(strings.TrimPrefix(key, ownPrefix)) == nil:
 			d.warnings = append(d.warnings, fmt.Sprintf("unknown section %q is ignored", key))
 		default:
-			var items []json.RawMessage
-			if json.Unmarshal(keys[key], &items) != nil {
+			items, isList := list(keys[key], MaxItems-count+1)
+			if !isList {
 				d.warnings = append(d.warnings, fmt.Sprintf("section %q is ignored: it is not a list", key))
 			}
 			d.sections[key] = items
-			count += len(items)
+			if count += len(items); count > MaxItems {
+				return nil, rest.Complaintf("the definitions have more than %d items", MaxItems)
+			}
 		}
 	}
-	if count > MaxItems {
-		return nil, rest.Complaintf("the definitions have %d items, more than %d", count, MaxItems)
-	}
 	return d, nil
+}
+
+// list returns the elements of a valid list, which are parts of raw, at most the given number; false if it is no list.
+func list(raw json.RawMessage, most int) (elements []json.RawMessage, is bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if first, err := d.Token(); err != nil || first != json.Delim('[') {
+		return nil, first == nil && err == nil // null
+	}
+	var one json.RawMessage
+	for len(elements) < most && d.More() {
+		if d.Decode(&one) != nil {
+			return nil, false
+		}
+		end := d.InputOffset()
+		elements = append(elements, raw[end-int64(len(one)):end:end])
+	}
+	return elements, true
 }

@@ -270,12 +270,26 @@ func TestUnknown(t *testing.T) {
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", " \n": "", "{}": "", "\ufeff{}": "", "[]": "failed_to_parse_json", "null": "failed_to_parse_json", "{": "failed_to_parse_json",
-		`{"users":[` + strings.Repeat("0,", MaxItems) + "0]}": "the definitions have 250001 items, more than 250000",
+		`{"users":[` + strings.Repeat("0,", MaxItems) + "0]}": "the definitions have more than 250000 items",
 	} {
 		_, err := Read([]byte(text))
 		if err == nil && want != "" || err != nil && err.Error() != want {
 			t.Errorf("%.20q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// An item that might take much memory when it is decoded is refused; others are taken. Items of a section are parts of its text.
+func TestLargeItems(t *testing.T) {
+	large := `{"name":"l","vhost":"/","arguments":[` + strings.Repeat("[],", maxItem/3) + `[]]}`
+	before := testing.AllocsPerRun(1, func() {
+		p := judged(t, `{"queues":[ {"name":"q","vhost":"/"} ,`+large+`]}`, "")
+		if len(p.Items) != 2 || p.Items[0].Verdict != Taken || p.Items[1].Verdict != Refused || p.Items[1].Name != "#2" {
+			t.Errorf("%d items", len(p.Items))
+		}
+	})
+	if before > 1000 {
+		t.Errorf("%v allocations", before)
 	}
 }
 

@@ -103,6 +103,11 @@ func withoutReplaced(items []Item, from int) []Item {
 func (j *judge) item(s *section, n int, raw json.RawMessage, strange map[string]int) Item {
 	i := Item{Section: s.name, Verdict: Taken, Notes: []Note{}}
 	b := &rest.Body{}
+	if len(raw) > maxItem { // it might take many times that much when it is decoded
+		i.Name = fmt.Sprintf("#%d", n+1)
+		i.Refuse(fmt.Errorf("it has %d bytes, more than %d", len(raw), maxItem))
+		return i
+	}
 	if json.Unmarshal(raw, &b.Fields) != nil || b.Fields == nil {
 		i.Refuse(errNoObject)
 		return i
