@@ -129,7 +129,7 @@ func refusedEverywhere(t *testing.T, text string, fill func(b *testkit.Bubble, b
 		}
 		c := &costlyRules{connect(b, nil), httpapi.NewHandler(b.Node, b.Users, zerolog.Nop()), servicebus.NewHandler(b.Node, b.Users, "/", false, zerolog.Nop())}
 		version := "?api-version=2021-05"
-		for _, made := range [][2]string{{"/topic", "TopicDescription"}, {"/topic/Subscriptions/s", "SubscriptionDescription"}} {
+		for _, made := range [][2]string{{"/topic", "TopicDescription"}, {"/topic/Subscriptions/s", "SubscriptionDescription"}, {"/topicless", "QueueDescription"}} {
 			if got := c.request("PUT", made[0]+version, described(made[1], "")); !strings.HasPrefix(got, "201 ") {
 				t.Fatal(got)
 			}
@@ -174,6 +174,9 @@ func refusedEverywhere(t *testing.T, text string, fill func(b *testkit.Bubble, b
 			}, "400 "},
 			"Atom, changed": {func() string {
 				return c.request("PUT", "/topic/Subscriptions/s/Rules/$Default"+version, described("RuleDescription", rule), "If-Match", "*")
+			}, "400 "},
+			"Atom, subscription that forwards": {func() string {
+				return c.request("PUT", "/topic/Subscriptions/more"+version, described("SubscriptionDescription", "<DefaultRuleDescription>"+rule+"<Name>more</Name></DefaultRuleDescription><ForwardTo>topicless</ForwardTo>"))
 			}, "400 "},
 			"Atom, subscription": {func() string {
 				return c.request("PUT", "/topic/Subscriptions/more"+version, described("SubscriptionDescription", "<DefaultRuleDescription>"+rule+"<Name>more</Name></DefaultRuleDescription>"))

@@ -124,13 +124,19 @@ func (m *Manager) free(ctx context.Context, d *entity.Description) error {
 }
 
 // settle sets the policy and the additional parameters of an entity, and declares the exchange for forwarding from it
-// to a queue. undo undoes the first two.
+// to a queue. undo undoes that for a new entity. After an error no such exchange is left.
 func (m *Manager) settle(ctx context.Context, d *entity.Description) (undo func() error, err error) {
+	made := "" // the exchange, if it did not exist
 	undo = func() error {
 		_, one := m.Broker.ClearPolicy(ctx, m.VHost, entity.PolicyName(d.Path()), false)
 		_, two := m.Broker.DeleteParameter(ctx, m.parameter(d.Path(), nil))
-		return errors.Join(one, two)
+		return errors.Join(one, two, m.unforward(ctx, made))
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, m.unforward(ctx, made))
+		}
+	}()
 	topics, err := m.topics(ctx)
 	if err != nil {
 		return undo, err
@@ -144,7 +150,7 @@ func (m *Manager) settle(ctx context.Context, d *entity.Description) (undo func(
 		return false
 	}
 	if to := d.ForwardTo; to != "" && !isTopic(to) {
-		if err := m.forwarding(ctx, to); err != nil {
+		if made, err = m.forwarding(ctx, to); err != nil {
 			return undo, err
 		}
 	}
@@ -191,14 +197,36 @@ func (m *Manager) parameter(path string, value []byte) parameters.Parameter {
 	return parameters.Parameter{Component: entity.Component, VHost: m.VHost, Name: path, Value: value}
 }
 
-// forwarding declares the exchange that leads only to a queue.
-func (m *Manager) forwarding(ctx context.Context, queue string) error {
+// forwarding declares the exchange that leads only to a queue, and returns its name if it did not exist.
+func (m *Manager) forwarding(ctx context.Context, queue string) (made string, err error) {
 	x := entity.ForwardExchange(queue)
-	err := m.run(ctx, &protocol.ExchangeDeclare{Exchange: x, Type: "fanout", Durable: true})
+	exist, err := m.resources(ctx)
 	if err == nil {
-		err = m.run(ctx, &protocol.QueueBind{Queue: queue, Exchange: x})
+		err = m.run(ctx, &protocol.ExchangeDeclare{Exchange: x, Type: "fanout", Durable: true})
 	}
-	return err
+	if err != nil {
+		return "", err
+	}
+	if !exist[auth.Resource{Kind: auth.Exchange, Name: x}] {
+		made = x
+	}
+	return made, m.run(ctx, &protocol.QueueBind{Queue: queue, Exchange: x})
+}
+
+// unforward deletes an exchange made for forwarding, "" for none, unless an entity forwards to it.
+func (m *Manager) unforward(ctx context.Context, exchange string) error {
+	if exchange == "" {
+		return nil
+	}
+	all, err := m.Broker.ListPolicies(ctx, m.VHost, false)
+	forwards := func(p *policies.Policy) bool {
+		to, _ := p.Definition.Get("forward-to")
+		return to == exchange
+	}
+	if err != nil || slices.ContainsFunc(all, forwards) {
+		return err
+	}
+	return m.run(ctx, &protocol.ExchangeDelete{Exchange: exchange})
 }
 
 // Update changes an entity. Errors: ErrNotFound, ErrInvalid (also for properties that cannot be changed).
