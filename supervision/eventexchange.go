@@ -52,10 +52,11 @@ type eventPublisher struct {
 	gone     sync.WaitGroup
 }
 
-// publishEvents begins to publish events, if a virtual host is configured for them; call end to stop.
-func publishEvents(n *Node) (end func()) {
+// publishEvents begins to publish events, if a virtual host is configured for them; call end to stop. busy reports whether one is not yet
+// taken by its queues.
+func publishEvents(n *Node) (busy func() bool, end func()) {
 	if n.cfg.EventsIn == "" {
-		return func() {}
+		return func() bool { return false }, func() {}
 	}
 	if _, found := n.VHost(n.cfg.EventsIn); !found {
 		n.cfg.Log.Warn().Str("vhost", n.cfg.EventsIn).Msg("the virtual host for events does not exist: no events are published until it is created")
@@ -67,7 +68,7 @@ func publishEvents(n *Node) (end func()) {
 		return x == nil || x.Routes().Len() == 0
 	})
 	p.gone.Go(func() { p.run(ctx) })
-	return func() {
+	return p.listener.Busy, func() {
 		p.listener.Close()
 		p.stop()
 		p.gone.Wait()

@@ -15,6 +15,7 @@ import (
 	"candlemark/actors/system/mailbox"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/activity"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/definitions"
@@ -26,6 +27,7 @@ import (
 	"candlemark/supervision/localchannel"
 	"candlemark/supervision/queries"
 	"candlemark/supervision/resources"
+	"candlemark/supervision/testclock"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -76,9 +78,12 @@ type Config struct {
 	SendTimeout time.Duration
 	Limits      Limits
 	Alarms      resources.Config
-	// Clock is the broker's time; it is checked every second for a suspended machine or a changed wall clock. Nil:
+	// Clock is the broker's time; it is checked every second for a suspended machine or a changed wall clock, unless it is a test clock. Nil:
 	// the machine's clock, unchecked.
 	Clock *clock.Clock
+	// ClockFile is where the time of a test clock is kept; "" for nowhere. Speed is how fast it passes at first; 0 stands still.
+	ClockFile string
+	Speed     float64
 }
 
 const rootName = "broker"
@@ -93,6 +98,7 @@ type Node struct {
 	stream.Patience
 	management.Backups
 	management.Process
+	management.TestClock
 
 	cfg          Config
 	quota        *auth.Quota
@@ -108,7 +114,12 @@ type Node struct {
 	Failures     *Failures
 	crashed      crashedQueues
 	clockWatcher clockWatcher
-	endEvents    func() // ends publishing of events; nil until that began
+	endEvents    func()      // ends publishing of events; nil until that began
+	publishing   func() bool // an event is being published
+	moves        *testclock.Keeper
+	works        *activity.Works   // nil without a test clock
+	journal      store.Journal     // cfg.Journal, whose calls are works
+	meta         definitions.Store // cfg.Meta, whose changes are works
 
 	root     *actor.PID
 	registry mail.Address
@@ -158,6 +169,7 @@ func Start(cfg Config) (*Node, error) {
 	cfg.setDefaults()
 	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1), answering: make(chan struct{}, 1), crashed: newCrashedQueues()}
 	n.clockWatcher.node = n
+	n.works, n.journal, n.meta = watch(&n.cfg)
 	n.Patience = stream.NewPatience(cfg.SendTimeout, n.clock)
 	n.started = n.clock.Real().Now()
 	if err := n.load(); err != nil {
@@ -193,14 +205,17 @@ func Start(cfg Config) (*Node, error) {
 	}
 	n.root = root
 	n.monitor.Watch()
-	if cfg.Clock != nil {
+	if cfg.Clock != nil && !cfg.Clock.Manual() {
 		n.clockWatcher.watch(cfg.Clock)
 	}
 	if err := n.recovered(ready, vhosts); err != nil {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
-	n.endEvents = publishEvents(n)
+	n.publishing, n.endEvents = publishEvents(n)
 	n.Begin(context.Background())
+	if err := n.moves.Begin(cfg.Speed); err != nil {
+		return nil, errors.Join(err, n.Stop(context.Background()))
+	}
 	return n, nil
 }
 

@@ -34,7 +34,7 @@ import (
 func (n *Node) registryProps() *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
 		return policy.New(policy.Config{
-			Limits: n.cfg.Limits.Parameters, Meta: n.cfg.Meta, Stored: n.recovery.policies, History: n.recovery.history, Now: n.clock.Wall, Log: n.cfg.Log, Events: n.events,
+			Limits: n.cfg.Limits.Parameters, Meta: n.meta, Stored: n.recovery.policies, History: n.recovery.history, Now: n.clock.Wall, Log: n.cfg.Log, Events: n.events,
 		})
 	})
 }
@@ -42,7 +42,7 @@ func (n *Node) registryProps() *actor.Props {
 func (n *Node) deadLetterProps(v *topology.VHost) *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
 		return republish.New(republish.Config{
-			VHost: v, Stats: &n.Deaths, Events: n.events, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger(), Copies: n.monitor.Copies(), Clock: n.clock,
+			VHost: v, Stats: &n.Deaths, Events: n.events, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger(), Copies: n.monitor.Copies(), Clock: n.clock, Works: n.works,
 		})
 	})
 }
@@ -86,7 +86,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			AllExchanges:    func() (int64, bool) { return n.counted.allExchanges(n) },
 			Objects:         n.monitor.Objects(),
 			Incarnation:     func() uint64 { return n.incarnations.Add(1) },
-			Meta:            n.cfg.Meta, Stored: n.takeStored(v.Name), Messages: n.messages, Retire: n.retire,
+			Meta:            n.meta, Stored: n.takeStored(v.Name), Messages: n.messages, Retire: n.retire,
 			NewDown: func() *actor.Props {
 				return n.props(func(func() []any) actor.Actor { return queue.NewDown() })
 			},
@@ -108,7 +108,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.QueueSpec) *actor.Props {
 	var next vhost.QueueSpec
 	shared := &queue.Shared{
-		VHost: v, Metrics: &n.Sums, Journal: n.cfg.Journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: log, Post: n.asker.Post,
+		VHost: v, Metrics: &n.Sums, Journal: n.journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: log, Post: n.asker.Post,
 		Died: func(reason string, count uint64) { n.Deaths.ByReason(reason).Disabled.Add(count) },
 	}
 	props := propsOfMany(n, func(close func() []any) actor.Actor {

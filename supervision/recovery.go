@@ -169,7 +169,7 @@ func (n *Node) recovered(ready <-chan error, vhosts int) error {
 // messages it has now.
 func (n *Node) messages(of store.QueueID, again bool, done func([]store.Recovered, error)) {
 	if again {
-		n.cfg.Journal.Recall(of, done)
+		n.journal.Recall(of, done)
 		return
 	}
 	r := &n.recovery
@@ -187,12 +187,12 @@ func (n *Node) messages(of store.QueueID, again bool, done func([]store.Recovere
 // definitions.
 func (n *Node) retire(of store.QueueID) {
 	var done func(error)
-	if n.cfg.Meta != nil {
+	if n.meta != nil {
 		done = func(err error) {
 			if err == nil {
-				n.cfg.Meta.Apply(definitions.Change{Delete: []any{definitions.Ended(of)}}, nil)
+				n.meta.Apply(definitions.Change{Delete: []any{definitions.Ended(of)}}, nil)
 			}
 		}
 	}
-	n.cfg.Journal.Append(of, []store.Record{{Kind: store.Retire, Time: n.clock.Wall()}}, done)
+	n.journal.Append(of, []store.Record{{Kind: store.Retire, Time: n.clock.Wall()}}, done)
 }

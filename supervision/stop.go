@@ -32,6 +32,9 @@ func (n *Node) Stop(ctx context.Context) error {
 	}
 	n.serving.Wait()
 	var err error
+	if n.moves != nil {
+		n.moves.End()
+	}
 	if n.root != nil {
 		n.End() // before their connections are closed, or they would open new ones
 		err = errors.Join(n.leave(ctx), n.settle(ctx))

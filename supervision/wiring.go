@@ -13,6 +13,7 @@ import (
 	"candlemark/supervision/localchannel"
 	"candlemark/supervision/queries"
 	"candlemark/supervision/resources"
+	"candlemark/supervision/testclock"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -31,6 +32,11 @@ func (n *Node) wire() {
 			return spawn(ctx, n, KindMove, func() actor.Actor { return move.New(cfg) })
 		},
 	})
+	n.moves = movesOf(testclock.Config{
+		Clock: n.clock, File: n.cfg.ClockFile, Quiet: n.dispatcher.Quiet, Outside: func() bool { return n.publishing != nil && n.publishing() },
+		Busy: func() string { return busy(n.dispatcher.Load()) }, Events: n.events, Log: n.cfg.Log,
+	}, n.works, n.Queries)
+	n.TestClock = n.moves
 	n.Process = n.cfg.Process
 	n.Backups = cmp.Or[management.Backups](n.cfg.Backups, backup.NewKeeper(backup.Config{}))
 	n.Commands = localchannel.New(localchannel.Config{

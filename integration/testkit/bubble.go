@@ -36,6 +36,7 @@ type Bubble struct {
 	Meta    *definitions.Memory
 	start   time.Time
 	change  func(*supervision.Config)
+	atOnce  bool
 }
 
 // Run starts a broker in a bubble and runs test in it: with the memory journal, the user guest, and the configuration
@@ -44,6 +45,12 @@ type Bubble struct {
 func Run(t *testing.T, change func(*supervision.Config), test func(b *Bubble)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { run(t, &Bubble{change: change}, test) })
+}
+
+// RunAtOnce is Run with a journal that takes no time.
+func RunAtOnce(t *testing.T, change func(*supervision.Config), test func(b *Bubble)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { run(t, &Bubble{change: change, atOnce: true}, test) })
 }
 
 // RunStored is Run for a broker that keeps its definitions: it can be started
@@ -58,7 +65,11 @@ func run(t *testing.T, b *Bubble, test func(b *Bubble)) {
 	b.T, b.Log, b.start = t, &Log{}, time.Now()
 	b.Log.Allow("CONNECTION_FORCED") // to clients connected when the broker stops
 	defer b.Log.check(t)
-	b.Journal = memory.New(options)
+	o := options
+	if b.atOnce {
+		o.Delay = 0
+	}
+	b.Journal = memory.New(o)
 	defer func() { _ = b.Journal.Close() }()
 	if b.Meta != nil {
 		defer func() { _ = b.Meta.Close() }()

@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/system/actorlib"
 	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/activity"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/events"
 	"candlemark/internal/routing/topology"
@@ -26,6 +27,7 @@ type Config struct {
 	// Copies permits copies; nil for no limit.
 	Copies *budget.Copies
 	Clock  *clock.Clock
+	Works  *activity.Works // counts routes being computed; nil for none
 }
 
 // continueBatch continues a batch that was cut short in an earlier turn.
@@ -41,6 +43,7 @@ type searched struct {
 type deadletter struct {
 	state state
 	clock *clock.Clock
+	works *activity.Works
 }
 
 // New returns the actor.
@@ -48,7 +51,7 @@ func New(cfg Config) actor.Actor {
 	if cfg.Stats == nil {
 		cfg.Stats = &Stats{}
 	}
-	d := &deadletter{clock: cfg.Clock}
+	d := &deadletter{clock: cfg.Clock, works: cfg.Works}
 	d.state.init(cfg, rand.Uint64()>>1)
 	return d
 }
@@ -102,7 +105,8 @@ func (d *deadletter) carryOut(ctx actor.Context) {
 	}
 	for _, b := range out.search {
 		if b.waiting != nil {
-			go search(b, b.waiting, ctx.Self(), ctx.ActorSystem().Root)
+			d.works.Begin()
+			go search(b, b.waiting, ctx.Self(), ctx.ActorSystem().Root, d.works)
 		}
 	}
 	if out.await {
@@ -116,7 +120,8 @@ func (d *deadletter) carryOut(ctx actor.Context) {
 }
 
 // search runs on a goroutine.
-func search(b *batch, l *topology.Long, self mail.Address, root *actor.RootContext) {
+func search(b *batch, l *topology.Long, self mail.Address, root *actor.RootContext, works *activity.Works) {
+	defer works.End()
 	if route, ok := l.Find(); ok {
 		actorlib.Send(root, self, searched{b, route})
 	}

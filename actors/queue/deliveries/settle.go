@@ -142,6 +142,9 @@ func (d *Deliveries) settleSome(h *consumers.Holder, ranges []mail.SettleRange, 
 // settleOne settles one delivery.
 func (d *Deliveries) settleOne(u consumers.ChannelDelivery, r *mail.SettleRange, now clock.Instant) {
 	set := d.Messages
+	if r.How != mail.Leave {
+		set.Counts.Settled++
+	}
 	switch r.How {
 	case mail.Ack:
 		set.Counts.Ack++

@@ -14,7 +14,7 @@ func (s *Messages) Count(n *metrics.Numbers) {
 	n[metrics.Paged], n[metrics.PagedBytes] = int64(s.Backlog.Paged()), s.Backlog.PagedBytes()
 	n[metrics.Enqueued], n[metrics.Delivered], n[metrics.DeliveredNoAck] = int64(c.Publish), int64(c.Deliver), int64(c.DeliverNoAck)
 	n[metrics.Got], n[metrics.GotNoAck], n[metrics.GotNothing] = int64(c.Get), int64(c.GetNoAck), int64(c.GetEmpty)
-	n[metrics.Acked], n[metrics.Redelivered], n[metrics.TimedOut] = int64(c.Ack), int64(c.Redeliver), int64(c.TimedOut)
+	n[metrics.Acked], n[metrics.Redelivered], n[metrics.TimedOut], n[metrics.Settled] = int64(c.Ack), int64(c.Redeliver), int64(c.TimedOut), int64(c.Settled)
 }
 
 // Stats returns the statistics of the messages of a queue with metrics n.

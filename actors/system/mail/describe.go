@@ -47,6 +47,8 @@ type Counts struct {
 	Ack, Redeliver        uint64
 	// TimedOut counts deliveries requeued because they were not settled in time, Late deliveries settled afterwards.
 	TimedOut, Late uint64
+	// Settled counts deliveries that consumers have settled in time, with whatever outcome.
+	Settled uint64
 	// Duplicates counts publishes that a queue dropped because it had accepted their ids before (DUP-1).
 	Duplicates uint64
 	// Damaged counts messages that the journal could not read.

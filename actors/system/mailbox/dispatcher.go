@@ -38,6 +38,8 @@ type Dispatcher struct {
 	carrying int        // number of callers of Carry, which will check for turns again
 	idle     int        // number of workers that wait in work and are not woken; other workers will check for turns again
 	stopped  bool
+	begun    uint64 // number of turns scheduled so far
+	others   int    // number of running turns of Schedule
 	workers  sync.WaitGroup
 }
 
@@ -67,6 +69,7 @@ func (d *Dispatcher) schedule(t turn) {
 		go t.process()
 		return
 	}
+	d.begun++
 	d.turns.push(t)
 	d.share()
 }
@@ -76,6 +79,8 @@ func (d *Dispatcher) begin() turn {
 	t := d.turns.pop()
 	if m, ok := t.(*Mailbox); ok {
 		d.running = append(d.running, m)
+	} else if t != nil {
+		d.others++
 	}
 	return t
 }
@@ -85,7 +90,17 @@ func (d *Dispatcher) end(t turn) {
 	if m, ok := t.(*Mailbox); ok {
 		i := slices.Index(d.running, m)
 		d.running = slices.Delete(d.running, i, i+1)
+	} else if t != nil {
+		d.others--
 	}
+}
+
+// Quiet reports whether no turn waits or runs, and how many were scheduled so far. A mailbox with mail has such a turn, unless its actor
+// has not started or is suspended after a panic. If two calls return true and the same number, then no turn ran in between.
+func (d *Dispatcher) Quiet() (scheduled uint64, quiet bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.begun, d.turns.count == 0 && len(d.running) == 0 && d.others == 0
 }
 
 // Load is the work of actors at one moment.

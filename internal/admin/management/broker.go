@@ -30,6 +30,7 @@ type Broker interface {
 	Backups
 	Process
 	Sockets
+	TestClock
 	// VHosts returns the names of all virtual hosts, sorted.
 	VHosts(ctx context.Context) ([]string, error)
 	// Overview describes the broker as a whole.

@@ -174,6 +174,13 @@ func (l *Listener) notify(e *Event) {
 	}
 }
 
+// Busy reports whether an event waits in C or was not yet passed to Done.
+func (l *Listener) Busy() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held > 0
+}
+
 // Done makes room for another event.
 func (l *Listener) Done(n Notification) {
 	l.mu.Lock()

@@ -27,6 +27,7 @@ const (
 	Acked
 	Redelivered
 	TimedOut // deliveries not settled in time
+	Settled  // deliveries settled by their consumers
 	Lost     // messages that were to arrive elsewhere and ended with their queue, or with their delayed exchange
 
 	numbers
@@ -117,6 +118,17 @@ func (q *Queues) Total(kind Kind) (t Numbers) {
 		}
 	}
 	return t
+}
+
+// Unsettled returns the number of deliveries of all queues that consumers have not settled so far, even if the broker has taken them back.
+func (q *Queues) Unsettled() (n int64) {
+	for kind := range q.sums {
+		for i := range q.sums[kind] {
+			s := &q.sums[kind][i]
+			n += s.numbers[Delivered].Load() + s.numbers[Got].Load() - s.numbers[Settled].Load()
+		}
+	}
+	return n
 }
 
 // All returns the numbers of all queues that clients see.
