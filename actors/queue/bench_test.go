@@ -190,6 +190,6 @@ func BenchmarkReport(b *testing.B) {
 		q.state.messages.Counts.Publish++
 		q.state.messages.Counts.Deliver++
 		q.state.messages.Counts.Ack++
-		q.publishFigures()
+		q.publishFigures().recycle()
 	}
 }

@@ -19,7 +19,7 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	} else if s.consumers.InUse(m.Exclusive) {
 		reply.Err = protocol.ChannelErrorf(protocol.AccessRefused, "queue '%s' in vhost '%s' in exclusive use", s.queue.Name, s.vhost.Name)
 	} else {
-		reply.Err = s.source().Admits(m.Session)
+		reply.Err = s.source.Admits(m.Session)
 	}
 	if reply.Err != nil {
 		s.out.Send(m.ReplyTo, reply)
@@ -34,7 +34,7 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	if m.NoAck {
 		c.Prefetch = 0
 	}
-	s.source().Consume(m, c, now)
+	s.source.Consume(m, c, now)
 }
 
 // cancel handles CancelConsumer.
@@ -42,7 +42,7 @@ func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
 	reply := func() { s.out.Send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag}) }
 	c := s.consumers.Find(m.Channel, m.Tag)
 	if c == nil {
-		s.source().Cancel(m, now)
+		s.source.Cancel(m, now)
 		reply()
 		return
 	}

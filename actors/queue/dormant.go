@@ -41,10 +41,9 @@ type awake struct {
 	budgetBytes int64 // bytes that the queue has added to the budget
 	// budgetReading is how many of these are being read.
 	budgetReading int64
-	noted         int64   // bytes that the holder of its notes is charged with
-	figures       figures // of the last turn
-	budgetCount   int64   // messages that the queue has added to the budget's count
-	reading       int     // outstanding reads of the journal
+	noted         int64 // bytes that the holder of its notes is charged with
+	budgetCount   int64 // messages that the queue has added to the budget's count
+	reading       int   // outstanding reads of the journal
 }
 
 // spare holds empty awake values for reuse.
@@ -69,9 +68,9 @@ func (q *queue) mayBeDormant() bool {
 
 // rest makes the queue dormant and releases the rest of its state.
 func (q *queue) rest() {
-	if q.figures.memory > 0 {
+	if q.state.figures().memory > 0 {
 		q.state.messages.Shrink()
-		q.publishFigures()
+		q.publishFigures().recycle()
 	}
 	q.dormant = toDormant(&q.state)
 	q.cfg.Budget.Add(-q.budgetBytes)
@@ -86,7 +85,7 @@ func (q *queue) rest() {
 // restAt returns when memory is released unless the queue is used before, in ms of real time; ok is false if no release is
 // planned.
 func (q *queue) restAt() (ms int64, ok bool) {
-	empty := q.state.messages.Backlog.Len() == 0 && q.figures.held == 0
+	empty := q.budgetCount == 0
 	q.hadMessages = q.hadMessages || !empty
 	return q.state.busy + quietTime, q.hadMessages && empty && q.state.phase == live
 }
@@ -104,7 +103,7 @@ func (q *queue) due() bool {
 		if q.hadMessages = false; idle(s) && q.reading == 0 {
 			s.messages.Shrink()
 			s.deliveries.Timeouts, s.flow, s.out = nil, nil, outcome{}
-			q.publishFigures()
+			q.publishFigures().recycle()
 		}
 	}
 	return false

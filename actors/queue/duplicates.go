@@ -10,34 +10,29 @@ import (
 type duplicates struct {
 	base
 	window *messages.DuplicateWindow // nil if there are no ids
-	id     uint64                    // of the message that is being judged, 0 for none
-	batch  map[uint64]bool           // in a dry run, the ids of the messages before that one
 }
 
 // Judge A duplicate counts as taken; if the original is being written to the journal, the confirm waits
 // until the journal has it. Dead letters are never duplicates.
 func (s *duplicates) Judge(a *incoming) verdict {
-	if a.at == 0 || !a.dry {
-		s.batch = nil
-	}
-	if s.id = 0; a.m.Overlay.Dead() {
+	if a.id = 0; a.m.Overlay.Dead() {
 		return pass
 	}
 	suffix := "" // copies by different rules are no duplicates
 	if a.batch.Action != nil {
 		suffix = "\x00" + a.batch.Action.ID
 	}
-	s.id = messages.DuplicateID(a.scanned.Of(a.m.Header).MessageID, suffix)
-	is, written := s.window.Seen(s.id, a.now.Floor())
+	a.id = messages.DuplicateID(a.scanned.Of(a.m.Header).MessageID, suffix)
+	is, written := s.window.Seen(a.id, a.now.Floor())
 	if a.dry {
-		if is || s.batch[s.id] {
+		if is || a.ids[a.id] {
 			return taken
 		}
-		if s.id != 0 {
-			if s.batch == nil {
-				s.batch = map[uint64]bool{}
+		if a.id != 0 {
+			if a.ids == nil {
+				a.ids = map[uint64]bool{}
 			}
-			s.batch[s.id] = true
+			a.ids[a.id] = true
 		}
 		return pass
 	}
@@ -53,7 +48,7 @@ func (s *duplicates) Judge(a *incoming) verdict {
 
 // Took keeps the id of a message. If the message is to be stored, so is the id.
 func (s *duplicates) Took(a *incoming, v verdict) verdict {
-	if s.id == 0 {
+	if a.id == 0 {
 		return v
 	}
 	if s.window == nil {
@@ -63,7 +58,7 @@ func (s *duplicates) Took(a *incoming, v verdict) verdict {
 	if s.messages.Journal.Stores(a.m) {
 		s.messages.Seq++
 		seq = s.messages.Seq
-		s.messages.Journal.Remember(seq, s.id, a.now.Ceil(), until)
+		s.messages.Journal.Remember(seq, a.id, a.now.Ceil(), until)
 		if a.made {
 			v = stored
 		}
@@ -75,7 +70,7 @@ func (s *duplicates) Took(a *incoming, v verdict) verdict {
 	if s.messages.Scarce {
 		most = min(messages.ScarceIDs, max(s.window.Len(), 1))
 	}
-	s.window.Add(s.id, until, seq, s.messages.Journal.Forget)
+	s.window.Add(a.id, until, seq, s.messages.Journal.Forget)
 	s.window.Keep(most, messages.TurnLimit, s.messages.Journal.Forget)
 	return v
 }

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"sync"
+
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/inspect"
@@ -35,12 +37,17 @@ func (s *state) count(f *figures, info *mail.QueueInfo) {
 	s.farewell.figures(f)
 }
 
-// figures returns the present figures.
+// unusedFigures holds values for reuse.
+var unusedFigures = sync.Pool{New: func() any { return new(figures) }}
+
+// figures returns the present figures. They may be recycled.
 func (s *state) figures() *figures {
-	f := new(figures)
+	f := unusedFigures.Get().(*figures)
 	s.count(f, nil)
 	return f
 }
+
+func (f *figures) recycle() { unusedFigures.Put(f) }
 
 // describe answers DescribeQueue. It changes nothing and does not renew the lease (LEASE-4).
 func (s *state) describe(m *mail.DescribeQueue) {

@@ -16,7 +16,6 @@ import (
 // Deadlines: none. A restart loses nothing: the commands that wait get an answer.
 type gets struct {
 	base
-	source  source
 	waiting []*mail.Get
 }
 

@@ -32,6 +32,7 @@ type host struct {
 	consumers    consumers.Consumers
 	deliveries   deliveries.Deliveries
 	pending      deliveries.Pending
+	source       source // of what is delivered
 	out          outcome
 }
 

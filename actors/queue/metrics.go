@@ -2,11 +2,11 @@ package queue
 
 import "candlemark/internal/measure/queuestats"
 
-// publishFigures publishes the queue's figures for lists, and adds this turn's changes to the metrics of all queues.
-func (q *queue) publishFigures() {
+// publishFigures publishes the queue's figures for lists, adds this turn's changes to the metrics of all queues, and returns
+// the figures.
+func (q *queue) publishFigures() *figures {
 	s := &q.state
-	f := &q.figures
-	s.count(f, nil)
+	f := s.figures()
 	v := s.messages.Stats(&f.numbers)
 	v[queuestats.Memory], v[queuestats.Timed], v[queuestats.LeaseEnds] = f.memory, f.timed, f.leaseEnds
 	s.queue.Stats.Set(&v)
@@ -15,6 +15,7 @@ func (q *queue) publishFigures() {
 		s.messages.Late.Flush()
 		share.Report(&q.reported, &f.numbers)
 	}
+	return f
 }
 
 // withdrawFigures takes the queue's current contents out of figures and metrics. Its counts of past events stay in

@@ -135,14 +135,6 @@ var handlers = []func(s *state) handler{
 	func(s *state) handler { return queries{s} },
 }
 
-// source returns the source of what is delivered.
-func (s *state) source() source {
-	if s.messages.Sessions != nil {
-		return &s.sessioned
-	}
-	return fifo{&s.host}
-}
-
 // early is a part that acts before a mail that depends on what is due, as the timer may be late.
 type early interface {
 	// Early reports whether it has made messages ready, and whether more is left to do.
@@ -206,8 +198,10 @@ func (s *state) build() {
 	b := base{&s.host}
 	s.farewell.host, s.duplicates.base, s.previews.base = &s.host, b, b
 	s.sessioned = newSessioned(b, s.queue)
-	s.scheduled = scheduled{base: b, source: s.source()}
-	s.gets = gets{base: b, source: s.source()}
+	s.scheduled, s.gets = scheduled{base: b}, gets{base: b}
+	if s.source = (fifo{&s.host}); s.messages.Sessions != nil {
+		s.source = &s.sessioned
+	}
 }
 
 // restore adds the messages and notes of the journal.

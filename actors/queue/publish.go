@@ -36,11 +36,9 @@ type gate interface {
 // incoming is a batch that arrives, and the message of it that is being judged. It is reused.
 type incoming struct {
 	*host
-	source   source
 	batch    *mail.Enqueue
 	now      clock.Instant
 	gates    []gate // those that judge the batch
-	at       int    // the index of the message
 	decided  int    // the gate that has decided about the message
 	dry      bool
 	m        *message.Message
@@ -48,6 +46,8 @@ type incoming struct {
 	original message.Message // before the action was applied
 	times    content.Times   // in its headers
 	scanned  content.Scanned // its properties
+	id       uint64          // for the gate of duplicates: of the message, 0 for none
+	ids      map[uint64]bool // in a dry run, of the messages before
 	replies  [verdicts]*mail.EnqueueReply
 }
 
@@ -59,7 +59,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	s.messages.ExpireDue(now)
 	s.messages.Counts.Publish += uint64(len(e.Messages))
 	a := arrivals.Get().(*incoming)
-	a.host, a.source, a.batch, a.now = &s.host, s.source(), e, now
+	a.host, a.batch, a.now = &s.host, e, now
 	for _, of := range gates {
 		if g := of(s, e); g != nil {
 			a.gates = append(a.gates, g)
@@ -83,7 +83,6 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 // take takes the messages that the gates admit.
 func (a *incoming) take() {
 	for i := range a.batch.Messages {
-		a.at = i
 		before := a.messages.Seq
 		if a.batch.Origins != nil {
 			a.messages.Journal.Origin = store.Origin{Queue: store.QueueID(a.batch.Origin), Seq: a.batch.Origins[i]}
@@ -127,7 +126,6 @@ func (a *incoming) refusesAll() bool {
 	come, bytes := make([]message.Message, 0, len(a.batch.Messages)), int64(0)
 	a.dry = true
 	for i := range a.batch.Messages {
-		a.at = i
 		come = append(come, a.batch.Messages[i])
 		switch v := a.judge(&come[len(come)-1]); v {
 		case pass:

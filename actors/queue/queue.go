@@ -204,14 +204,15 @@ func (q *queue) carryOut(ctx actor.Context) {
 	s := &q.state
 	list, c := s.messages.Journal.HandOver()
 	records.ToWall(list, s.messages.Dates.Skew())
-	q.post(ctx)
+	f := q.post(ctx)
 	for _, w := range s.out.watch {
 		actorlib.Watch(ctx, w)
 	}
 	s.out.watch = nil
 	q.journal(ctx, list, c)
 	q.read(ctx)
-	q.account()
+	q.account(f)
+	f.recycle()
 	q.report()
 	switch {
 	case s.phase == ended:
@@ -224,11 +225,11 @@ func (q *queue) carryOut(ctx actor.Context) {
 	}
 }
 
-// post sends the turn's mail, deliveries last.
-func (q *queue) post(ctx actor.Context) {
+// post sends the turn's mail, deliveries last, and returns the queue's figures.
+func (q *queue) post(ctx actor.Context) *figures {
 	s := &q.state
 	s.flush()
-	q.publishFigures() // before the mail, so that its receivers see current figures
+	f := q.publishFigures() // before the mail, so that its receivers see current figures
 	for _, p := range s.out.Posts {
 		actorlib.Send(ctx, p.To, p.Mail)
 	}
@@ -239,6 +240,7 @@ func (q *queue) post(ctx actor.Context) {
 	}
 	s.out.done = s.out.done[:0]
 	s.flow.ReleaseCredit()
+	return f
 }
 
 // arm sets the timers for the earliest deadline and the earliest end of a pause. A test clock needs one for each.
@@ -287,7 +289,7 @@ func (q *queue) end(ctx actor.Context) {
 	for _, m := range q.close() {
 		q.state.handle(m, now)
 	}
-	q.post(ctx)
+	q.post(ctx).recycle()
 	q.returnBudget()
 	ctx.Stop(ctx.Self())
 }

@@ -19,7 +19,6 @@ import (
 type scheduled struct {
 	base
 	indifferent
-	source source
 }
 
 // Judge reads the times in the headers, and keeps a message that is due later.

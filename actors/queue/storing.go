@@ -60,9 +60,9 @@ func (q *queue) read(ctx actor.Context) {
 // idOf returns the queue's id in the journal.
 func idOf(q *topology.Queue) store.QueueID { return store.QueueID(q.Incarnation) }
 
-// account updates the queue's share of the memory budget by the figures that publishFigures has found.
-func (q *queue) account() {
-	s, f := &q.state, &q.figures
+// account updates the queue's share of the memory budget by its figures.
+func (q *queue) account(f *figures) {
+	s := &q.state
 	reading := s.messages.Pager.Reading()
 	bytes := f.counted + reading
 	q.cfg.Budget.Add(bytes - q.budgetBytes)

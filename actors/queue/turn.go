@@ -63,7 +63,7 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	if due {                               // 3. what has waited for contents
 		s.resume(now)
 	}
-	s.source().Assign(now)
+	s.source.Assign(now)
 	more = s.distribute(now) || more // 4. what is sent and delivered
 	more = more || s.messages.Unfinished
 	s.endUnused(due, more, now) // 5. the queue itself
@@ -78,7 +78,7 @@ func (s *state) distribute(now clock.Instant) (more bool) {
 	if x := s.diverter(); x != nil {
 		dispatching = x.Divert(now)
 	}
-	dispatching = dispatch(&s.host, s.source(), now) || dispatching
+	dispatching = dispatch(&s.host, s.source, now) || dispatching
 	return more || s.sendLetters(now) || dispatching
 }
 
