@@ -2,7 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/queue/consumers"
-
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/policies"
@@ -67,7 +67,7 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	}
 	s.detached(s.consumers.DetachAll(h), now)
 	if h.Unacked.Len() > 0 {
-		s.lease.Renew(now.Ceil(), leaseReturned)
+		s.lease.Renew(now.Ceil(), expiry.LeaseReturned)
 	}
 	s.deliveries.RequeueAllOfHolder(h, now, func() { s.consumers.Close(channel) })
 }

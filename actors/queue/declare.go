@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/metrics"
@@ -13,11 +14,11 @@ import (
 func (s *state) declare(m *mail.DeclareQueue, now clock.Instant) {
 	reply := &mail.DeclareQueueReply{Reply: m.Done(nil), Name: s.queue.Name}
 	if m.Passive && !m.NoWait {
-		s.lease.Renew(now.Ceil(), leaseDeclared) // even if the declare is refused (LEASE-5)
+		s.lease.Renew(now.Ceil(), expiry.LeaseDeclared) // even if the declare is refused (LEASE-5)
 	}
 	if reply.Err = equivalent(s.queue, s.vhost, m); reply.Err == nil {
 		if !m.NoWait {
-			s.lease.Renew(now.Ceil(), leaseDeclared)
+			s.lease.Renew(now.Ceil(), expiry.LeaseDeclared)
 		}
 		s.messages.ExpireDue(now)
 		reply.MessageCount, reply.ConsumerCount = int(s.figures().numbers[metrics.Ready]), s.consumers.Len()

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/inspect"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
@@ -34,7 +35,7 @@ func (s deferring) Handle(received any, now clock.Instant) (taken bool) {
 		s.out.Send(m.ReplyTo, &mail.ReceiveDeferredReply{Reply: m.Done(err), Queue: s.self})
 		return true
 	}
-	s.lease.Renew(now.Ceil(), leaseGot)
+	s.lease.Renew(now.Ceil(), expiry.LeaseGot)
 	s.deliveries.Receive(m, now)
 	return true
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"candlemark/actors/queue/deliveries"
-
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/metrics"
@@ -92,7 +92,7 @@ func (s *state) kept(now clock.Instant) {
 	s.phase.becomeLive()
 	s.messages.SetEnd(false, false)
 	if s.farewell.cause == leaseRanOut {
-		s.lease.Renew(now.Ceil(), leaseDeclared)
+		s.lease.Renew(now.Ceil(), expiry.LeaseDeclared)
 	}
 	s.farewell = farewell{host: &s.host}
 }

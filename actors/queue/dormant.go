@@ -7,9 +7,8 @@ import (
 
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/deliveries"
-
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/messages"
-
 	"candlemark/actors/queue/sessions"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
@@ -26,7 +25,7 @@ type dormantState struct {
 	queue     *topology.Queue
 	settings  unique.Handle[policies.QueueSettings]
 	effective unique.Handle[matched]
-	lease     idleLease
+	lease     expiry.Lease
 	used      int64
 	handled   uint64
 	seq       uint64

@@ -2,13 +2,16 @@ package queue
 
 import (
 	"testing"
+	"time"
 
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/routing/message"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/store"
 	"candlemark/policies"
+	"candlemark/protocol"
 )
 
 // endingCore is a durable queue whose lease has ended with these messages.
@@ -288,5 +291,50 @@ func TestEndingIsRecovered_LEASE14(t *testing.T) {
 		if n := len(all[*mail.QueueExpired](c)); n != 1 && why == topology.EndedLease || n != 0 && why == topology.EndedUnused || c.phase != ended {
 			t.Errorf("%s: %d events, phase %d", why, n, c.phase)
 		}
+	}
+}
+
+// TestLastDeadLetters_LEASE13: an ending queue dead-letters its backlog, including scheduled messages, under any
+// settings for expired ones.
+func TestLastDeadLetters_LEASE13(t *testing.T) {
+	cfg := testConfig(settings(dlx, func(s *policies.QueueSettings) { s.DelayedMessages, s.DropExpired = true, true }))
+	cfg.Queue.Durable = true
+	f := newCoreOf(t, cfg)
+	at := func(ms int64) clock.Instant { return clock.Instant((start + ms) * int64(time.Millisecond)) }
+	records := func() map[store.Kind]int {
+		n := map[store.Kind]int{}
+		list, _ := f.Journal.HandOver()
+		for i := range list {
+			n[list[i].Kind] += int(list[i].Last - list[i].First + 1)
+		}
+		return n
+	}
+	for range messages.TurnLimit {
+		m := persistentMsg("body", -1)
+		f.Wait(f.Keep(&m, f.Expiry.Deadline(-1, at(0)), at(0)))
+	}
+	m := &message.Message{Header: []byte{0x10, 0, 2}, Body: []byte("later"), TTL: -1}
+	r := f.scheduled.reader()
+	times := r.Times(m, &protocol.Scan{}, at(0))
+	times.Due.At = start + 1000
+	f.scheduled.keep(m, times, at(0))
+	records()
+	f.SetEnd(false, true)
+	if !f.farewell.deadLetterBacklog() || f.farewell.deadLetterBacklog() || f.DeadLetters.Counts().Len != messages.TurnLimit+1 {
+		t.Errorf("%+v", f.DeadLetters.Counts())
+	}
+	f.Settings.HasDLX = false
+	if f.DeadLetters.Flush(at(0), clock.Dates{}, 1); len(f.out.Posts) > 0 || f.DeadLetters.Counts().Len != messages.TurnLimit+1 {
+		t.Error("they do not wait for the exchange")
+	}
+	f.Settings.HasDLX = true
+	f.SetEnd(true, true)
+	if f.DeadLetters.Flush(at(0), clock.Dates{}, 1); f.out.Posts[0].Mail.(*mail.DeadLetter).Guarantee != mail.Drop {
+		t.Error("somebody would have to wait")
+	}
+	records()
+	f.Retire()
+	if n := records(); len(n) != 1 || n[store.Retire] != 1 {
+		t.Error(n)
 	}
 }

@@ -98,7 +98,7 @@ func (f *farewell) ask(ending string) {
 func (f *farewell) losses() int {
 	switch {
 	case f.cut || f.queue.Holds():
-		return f.dropped() + messages.Left(&f.messages)
+		return f.dropped() + f.left()
 	case f.command != nil:
 		return f.dropped() + f.letters()
 	}
@@ -194,7 +194,7 @@ func (s *state) handleEnding(received any, now clock.Instant) (handled bool) {
 		s.dueNow = true
 	case *mail.DeleteQueue:
 		s.handled++
-		if mayDelete(&s.host, m, messages.Left(&s.messages)) {
+		if mayDelete(&s.host, m, f.left()) {
 			f.command, f.cut, f.began, f.since = m, true, now.Ceil(), now.Ceil()
 		}
 	default:
@@ -221,7 +221,7 @@ func (f *farewell) turn(now clock.Instant) (more bool) {
 	}
 	switch {
 	case f.pause != 0 || more || !f.pending.Empty():
-	case messages.Left(&f.messages) == 0 || f.cut && f.waited(letters.UnderWay, now):
+	case f.left() == 0 || f.cut && f.waited(letters.UnderWay, now):
 		f.ask("")
 		return false
 	}
@@ -247,13 +247,44 @@ func (f *farewell) empty(now clock.Instant) (more bool) {
 		})
 	}
 	if f.backlog {
-		return f.messages.DeadLetterBacklog() || more
+		return f.deadLetterBacklog() || more
 	}
-	before := messages.Left(&f.messages)
-	more = messages.Discard(&f.messages, &f.at) || more
-	f.discarded += before - messages.Left(&f.messages)
+	before := f.left()
+	more = f.discard() || more
+	f.discarded += before - f.left()
 	return more
 }
+
+// discard removes ready, deferred and scheduled messages, some of them in each turn, and reports whether more are left.
+func (f *farewell) discard() (more bool) {
+	return f.messages.PurgeReady(messages.TurnLimit) == messages.TurnLimit || !messages.PurgeDeferred(&f.messages, messages.TurnLimit) ||
+		!f.messages.PurgeScheduled(&f.at, messages.TurnLimit)
+}
+
+// deadLetterBacklog dead-letters messages of a queue that is ending, the scheduled ones last, up to a turn's limit, and
+// reports whether more are left.
+func (f *farewell) deadLetterBacklog() (more bool) {
+	for range messages.TurnLimit {
+		h, ok := f.messages.Backlog.First()
+		if !ok {
+			if h, ok = f.messages.Deferred.First(); ok {
+				f.messages.Deferred.Take(h)
+				f.messages.End(h, store.Expired)
+				continue
+			}
+			if h, _, ok = f.messages.Scheduled.First(); !ok {
+				break
+			}
+			h = f.messages.Scheduled.Move(h, &f.messages.Backlog, &f.messages.Expiry, &f.messages.Journal)
+		}
+		f.messages.Expiry.Remove(h)
+		f.messages.EndReady(h, store.Expired)
+	}
+	return f.messages.Backlog.Ready() > 0 || f.messages.Scheduled.Len() > 0 || f.messages.Deferred.Len() > 0
+}
+
+// left returns the number of all messages, scheduled and dead-lettered ones included.
+func (f *farewell) left() int { return f.messages.Backlog.Len() + f.messages.Scheduled.Len() }
 
 // deadline returns when the next turn is due, in wall ms; false if it is not.
 func (f *farewell) deadline() (int64, bool) {
@@ -274,7 +305,7 @@ func (s *state) forgotten() {
 	if !s.phase.becomeEnded() {
 		return
 	}
-	left, lost := messages.Left(&s.messages), f.losses()
+	left, lost := f.left(), f.losses()
 	count, discarded := left, left+f.dropped()+f.discarded
 	if !f.cut {
 		count += f.dropped() - s.consumers.Unacked()

@@ -1,7 +1,10 @@
 package queue
 
 import (
+	"candlemark/actors/queue/expiry"
+	"candlemark/actors/queue/messages"
 	"candlemark/internal/measure/clock"
+	"candlemark/internal/routing/message"
 	"candlemark/policies"
 )
 
@@ -15,7 +18,7 @@ func (s forwarding) Judge(a *incoming) verdict {
 		return pass
 	}
 	deadline, late, over := a.lifetime()
-	if over || !s.messages.CanForward(a.m) {
+	if over || !s.admits(a.m) {
 		return pass
 	}
 	h := s.messages.Keep(a.m, deadline, a.now)
@@ -24,8 +27,28 @@ func (s forwarding) Judge(a *incoming) verdict {
 	return kept(written)
 }
 
-func (forwarding) Took(_ *incoming, v verdict) verdict    { return v }
-func (s forwarding) Divert(now clock.Instant) (more bool) { return s.messages.ForwardReady(now) }
+func (forwarding) Took(_ *incoming, v verdict) verdict { return v }
+
+// Divert forwards ready messages, up to a turn's limit, and reports whether more may be left.
+func (s forwarding) Divert(now clock.Instant) (more bool) {
+	for n := 0; s.messages.DeadLetters.CanForward() && s.messages.Backlog.Ready() > 0; n++ {
+		h, ok := s.messages.First(now)
+		if !ok || !s.messages.HasContent(h, now) {
+			return false
+		}
+		if n == messages.TurnLimit {
+			return true
+		}
+		s.messages.Expiry.Remove(h)
+		s.messages.Forward(h, false)
+	}
+	return false
+}
+
+// admits reports whether a message that arrives now is forwarded at once.
+func (s forwarding) admits(m *message.Message) bool {
+	return s.messages.Backlog.Ready() == 0 && s.messages.DeadLetters.CanForward() && !s.messages.Over(1, int64(len(m.Body)))
+}
 
 func (s forwarding) Settings(before *policies.QueueSettings, now clock.Instant) {
 	settings := &s.messages.Settings
@@ -38,7 +61,7 @@ func (s forwarding) Settings(before *policies.QueueSettings, now clock.Instant) 
 	case is && !was:
 		s.lease.Hold()
 	case was && !is:
-		s.lease.Release(now.Ceil(), leaseChanged)
+		s.lease.Release(now.Ceil(), expiry.LeaseChanged)
 	}
 	s.consumers.Pause(is)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/store"
@@ -37,7 +38,7 @@ func (s *gets) get(m *mail.Get, now clock.Instant) {
 		s.out.Send(m.ReplyTo, reply)
 		return
 	}
-	s.lease.Renew(now.Ceil(), leaseGot)
+	s.lease.Renew(now.Ceil(), expiry.LeaseGot)
 	if forwards(s.host) { // all messages go elsewhere
 		s.messages.Counts.GetEmpty++
 		s.out.Send(m.ReplyTo, reply)

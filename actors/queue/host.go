@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/deliveries"
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/inspect"
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
@@ -28,7 +29,7 @@ type host struct {
 	used         int64  // time of the last turn other than a query, wall ms
 	busy         int64  // real time of that turn, ms
 	handled      uint64 // number of the vhost's commands, for the end of the queue (PRO-3)
-	lease        idleLease
+	lease        expiry.Lease
 	consumers    consumers.Consumers
 	deliveries   deliveries.Deliveries
 	pending      deliveries.Pending
@@ -118,7 +119,7 @@ func (s *host) detached(n int, now clock.Instant) {
 	s.consumerLeft = s.consumerLeft || n > 0
 	s.messages.Consumed = s.consumers.Len() > 0
 	for range n {
-		s.lease.Release(now.Ceil(), leaseLeft)
+		s.lease.Release(now.Ceil(), expiry.LeaseLeft)
 	}
 }
 
@@ -127,12 +128,12 @@ func (s *host) HoldLease(hold bool, now clock.Instant) {
 	if hold {
 		s.lease.Hold()
 	} else {
-		s.lease.Release(now.Ceil(), leaseLeft)
+		s.lease.Release(now.Ceil(), expiry.LeaseLeft)
 	}
 }
 
 // renewedBy renews the lease for a use that counts only if expires-renewed-by names it (LEASE-4).
-func (s *host) renewedBy(use policies.Renewals, by leaseUse, now clock.Instant) {
+func (s *host) renewedBy(use policies.Renewals, by expiry.LeaseUse, now clock.Instant) {
 	if s.messages.Settings.RenewedBy.Has(use) {
 		s.lease.Renew(now.Ceil(), by)
 	}

@@ -92,7 +92,7 @@ var gates = []func(s *state, e *mail.Enqueue) gate{
 	func(s *state, _ *mail.Enqueue) gate { return concerned(s.messages.Sessions != nil, &s.sessioned) },
 	func(s *state, _ *mail.Enqueue) gate { return concerned(s.messages.Journal.Err() != nil, health{}) },
 	func(_ *state, e *mail.Enqueue) gate { return concerned(e.Action != nil, failedCopies{}) },
-	func(s *state, _ *mail.Enqueue) gate { return concerned(s.messages.LooksAtTimes(), &s.scheduled) },
+	func(s *state, _ *mail.Enqueue) gate { return concerned(s.scheduled.looks(), &s.scheduled) },
 	func(s *state, e *mail.Enqueue) gate { return concerned(s.messages.Rejects() && !e.Prepared, lengths{}) },
 	func(s *state, _ *mail.Enqueue) gate {
 		return concerned(forwards(&s.host) && s.phase == live, forwarding{base{&s.host}})

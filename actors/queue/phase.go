@@ -3,6 +3,7 @@ package queue
 import (
 	"slices"
 
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 )
@@ -71,7 +72,7 @@ func (s *state) handleRecovering(received any, now clock.Instant) {
 		}
 		s.dueNow = s.phase.becomeLive() // messages may have become due before the queue was woken
 		s.waking = m
-		s.lease.Renew(now.Ceil(), leaseStarted) // restarts the full period (LEASE-4)
+		s.lease.Renew(now.Ceil(), expiry.LeaseStarted) // restarts the full period (LEASE-4)
 	case timerFired, again:
 	default:
 		s.pending.Park(received)

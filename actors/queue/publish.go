@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/routing/message"
@@ -55,7 +56,7 @@ var arrivals = sync.Pool{New: func() any { return new(incoming) }}
 
 // enqueue takes a batch in order. Messages for the journal are confirmed when the journal has them, all others at once.
 func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
-	s.renewedBy(policies.RenewedByPublish, leasePublished, now)
+	s.renewedBy(policies.RenewedByPublish, expiry.LeasePublished, now)
 	s.messages.ExpireDue(now)
 	s.messages.Counts.Publish += uint64(len(e.Messages))
 	a := arrivals.Get().(*incoming)

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/queue/deliveries"
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/policies"
@@ -19,10 +20,10 @@ func (p purges) Handle(received any, now clock.Instant) (taken bool) {
 			s.out.Send(m.ReplyTo, &mail.PurgeReply{Reply: m.Done(err)})
 			return true
 		}
-		s.renewedBy(policies.RenewedByUpdate, leaseUpdated, now)
+		s.renewedBy(policies.RenewedByUpdate, expiry.LeaseUpdated, now)
 		setup.All(m, now)
 	case *mail.DeleteMessages:
-		s.renewedBy(policies.RenewedByUpdate, leaseUpdated, now)
+		s.renewedBy(policies.RenewedByUpdate, expiry.LeaseUpdated, now)
 		setup.Oldest(m, now)
 	default:
 		return false

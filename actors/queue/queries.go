@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/deliveries"
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/inspect"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
@@ -16,7 +17,7 @@ func (q queries) Handle(received any, now clock.Instant) (taken bool) {
 	s := q.s
 	switch m := received.(type) {
 	case *mail.Peek:
-		s.renewedBy(policies.RenewedByPeek, leasePeeked, now)
+		s.renewedBy(policies.RenewedByPeek, expiry.LeasePeeked, now)
 		s.ask(m, s.shown().Peek(m), now)
 	case *mail.ListUnacked:
 		s.ask(m, s.shown().ListUnacked(m), now)
@@ -34,7 +35,7 @@ func (q queries) Handle(received any, now clock.Instant) (taken bool) {
 func (q queries) claim(m *mail.Claim, now clock.Instant) {
 	s := q.s
 	if !m.Look {
-		s.lease.Renew(now.Ceil(), leaseGot)
+		s.lease.Renew(now.Ceil(), expiry.LeaseGot)
 	}
 	c := deliveries.TakeClaim(m, &s.messages, &s.consumers, func() *consumers.Holder { return s.Open(m.ReplyTo) }, now)
 	s.out.answer(m, inspect.Answer{To: m.ReplyTo, Reply: c.Reply, Want: c.Want, Found: c.Found})

@@ -119,7 +119,7 @@ func (s *state) endUnused(due, more bool, now clock.Instant) {
 		s.out.Send(s.waking.ReplyTo, &mail.ActivateReply{Reply: s.waking.Done(nil)})
 		s.waking = nil
 	}
-	if s.lease.Expired(now.Floor()) && !s.lease.excused(&s.messages, s.figures().held, now) {
+	if s.lease.Expired(now.Floor()) && !(unused{base{&s.host}}).excused(s.figures().held, now) {
 		s.farewell.retire(leaseRanOut)
 	}
 }

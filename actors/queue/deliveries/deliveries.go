@@ -129,7 +129,7 @@ func (d *Deliveries) RequeueOne(channel *consumers.Holder, number uint64, m *mai
 	u, _ := channel.Unacked.Take(number)
 	m.Add(number)
 	d.processed(channel, u)
-	d.Messages.Requeue(u.Message, 0, now)
+	d.requeue(u.Message, 0, now)
 	return u
 }
 

@@ -6,7 +6,6 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/content"
-	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/store"
@@ -72,7 +71,7 @@ func (x *receiving) take(h backlog.Handle, now clock.Instant) {
 		if x.by == nil {
 			x.by = x.Owner.Open(x.asked.Channel)
 		}
-		messages.TakeDeferred(x.Messages, h)
+		x.takeDeferred(h)
 		delivery.Number = x.hold(h, x.by, x.who, now)
 		x.Lock(delivery.Facts, x.by, delivery.Number)
 	case !paged:

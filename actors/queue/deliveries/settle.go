@@ -117,7 +117,7 @@ func (d *Deliveries) settleSome(h *consumers.Holder, ranges []mail.SettleRange, 
 			}
 			d.processed(h, u)
 			if amends {
-				d.Messages.Amend(u.Message, r.Outcome.Annotations, r.Outcome.Properties)
+				d.amend(u.Message, r.Outcome.Annotations, r.Outcome.Properties)
 			}
 			d.settleOne(u, r, now)
 		})
@@ -150,7 +150,7 @@ func (d *Deliveries) settleOne(u consumers.ChannelDelivery, r *mail.SettleRange,
 		set.Counts.Ack++
 		set.Remove(u.Message, store.Acked)
 	case mail.Requeue, mail.Leave:
-		set.Requeue(u.Message, d.retryAt(r), now)
+		d.requeue(u.Message, d.retryAt(r), now)
 	case mail.Reject, mail.ToDeadLetters:
 		if e := set.Backlog.Entry(u.Message); e.Marks&backlog.Deferred == 0 { // to receive by number counts when it is returned (DEFER-2)
 			e.Marks |= backlog.Failed
@@ -161,9 +161,9 @@ func (d *Deliveries) settleOne(u consumers.ChannelDelivery, r *mail.SettleRange,
 	case mail.PutBack:
 		set.Unclaim(u.Message, now)
 	case mail.Release:
-		set.RequeueUncounted(u.Message, d.retryAt(r), now)
+		d.requeueUncounted(u.Message, d.retryAt(r), now)
 	case mail.Defer:
-		set.Defer(u.Message, now)
+		d.putAside(u.Message, now)
 	}
 }
 
@@ -195,7 +195,7 @@ func (d *Deliveries) RequeueAllOfConsumer(c *consumers.Consumer, m *mail.CancelC
 			for _, n := range numbers {
 				u, _ := unacked.Take(n)
 				d.processed(c.Channel, u)
-				d.Messages.Requeue(u.Message, 0, now)
+				d.requeue(u.Message, 0, now)
 			}
 			return next == 0
 		},
@@ -240,7 +240,7 @@ func (d *Deliveries) RequeueAllOfHolder(h *consumers.Holder, now clock.Instant, 
 					return
 				}
 				d.processed(h, u)
-				d.Messages.Requeue(u.Message, 0, now)
+				d.requeue(u.Message, 0, now)
 			})
 			return next == 0
 		},

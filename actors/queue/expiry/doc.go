@@ -1,4 +1,5 @@
-// Package expiry determines when the messages of one queue expire, and finds expired messages.
+// Package expiry determines when the messages of one queue expire, and finds expired messages. It also has the lease of
+// an unused queue (lease.go).
 //
 // Owns: the wheel of the ready messages with a deadline, and the progress of a sweep over changed deadlines. The
 // messages are in the queue's backlog, where Expiry changes only their deadlines.

@@ -7,7 +7,6 @@ import (
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/metrics"
 	"candlemark/internal/storage/store"
-	"candlemark/protocol"
 )
 
 // ShouldDeadLetter reports whether messages that end for the reason why are dead-lettered. A queue that is ending
@@ -30,11 +29,8 @@ func (s *Messages) Expire(h backlog.Handle, now clock.Instant) {
 	if !s.Settings.StrictExpiry {
 		s.Late.Expired(s.Backlog.Deadline(h), int64(now))
 	}
-	s.expire(h)
+	s.EndReady(h, store.Expired)
 }
-
-// expire is EndReady for an expired message.
-func (s *Messages) expire(h backlog.Handle) { s.EndReady(h, store.Expired) }
 
 // End implements deadletters.Owner.
 func (s *Messages) End(h backlog.Handle, why store.Reason) {
@@ -76,72 +72,6 @@ func (s *Messages) Remove(h backlog.Handle, why store.Reason) {
 	s.Backlog.Remove(h)
 }
 
-// Requeue returns an unacked message to its original position with its original deadline; if that has passed it expires
-// at once (TTL-16, TTL-22). Its delivery has failed, which counts (DL-9). It is not delivered again before until, in wall ms of the
-// broker; 0 selects the delay of the queue's settings (RETRY-1).
-func (s *Messages) Requeue(h backlog.Handle, until int64, now clock.Instant) {
-	if counted(s, h, now) {
-		requeueAfter(s, h, until, true, now)
-	}
-}
-
-// counted counts a delivery of an unacked message. It returns false if that was one too many, with which the message has ended.
-func counted(s *Messages, h backlog.Handle, now clock.Instant) bool {
-	e := s.Backlog.Entry(h)
-	e.Redelivered = true
-	if e.Returns.Fail() {
-		s.Journal.Note(store.Returned, e)
-	}
-	if limit := s.Settings.DeliveryLimit; limit >= 0 && int64(e.Returns.Failed()) > limit && s.Expiry.Retime(h) > now.Floor() { // DL-9, quorum queues
-		s.End(h, store.Exceeded)
-		return false
-	}
-	return true
-}
-
-// RequeueUncounted does the same as Requeue for a delivery that has not failed and does not count (DL-9, LOCK-2).
-func (s *Messages) RequeueUncounted(h backlog.Handle, until int64, now clock.Instant) {
-	if e := s.Backlog.Entry(h); e.Returns.GiveBack() {
-		s.Journal.Note(store.GivenBack, e)
-	}
-	requeueAfter(s, h, until, false, now)
-}
-
-func requeueAfter(s *Messages, h backlog.Handle, until int64, failed bool, now clock.Instant) {
-	e := s.Backlog.Entry(h)
-	e.Redelivered = true
-	if e.Marks&backlog.Deferred == 0 { // deferred messages wait for a consumer
-		if delay := s.Settings.Retry.Delay(failed, e.Returns.Failed()); delay > 0 && until <= now.Floor() {
-			until = store.After(now.Ceil(), delay)
-		}
-		if until > now.Floor() && s.Expiry.Retime(h) > now.Floor() {
-			makeReadyAt(s, h, until)
-			return
-		}
-	}
-	s.Unclaim(h, now)
-}
-
-// makeReadyAt makes an unacked message deferred until a time (RETRY-1).
-func makeReadyAt(s *Messages, h backlog.Handle, until int64) {
-	e := s.Backlog.Entry(h)
-	e.Marks |= backlog.Deferred
-	s.Journal.Postpone(e, until)
-	s.MakeReady(h)
-	s.Deferred.Postpone(h, until)
-}
-
-// Defer makes an unacked message deferred, which counts as a delivery (DEFER-1), or expires it if it is past its deadline.
-func (s *Messages) Defer(h backlog.Handle, now clock.Instant) {
-	if !counted(s, h, now) {
-		return
-	}
-	e := s.Backlog.Entry(h)
-	e.Marks |= backlog.Deferred
-	s.Journal.Note(store.Deferred, e)
-	s.Unclaim(h, now)
-}
-
 // ensureDeferred creates the set of deferred messages, which few queues need.
 func ensureDeferred(s *Messages) *deferred.Deferred {
 	if s.Deferred == nil {
@@ -150,14 +80,6 @@ func ensureDeferred(s *Messages) *deferred.Deferred {
 		s.Journal.Until = s.Deferred.Until
 	}
 	return s.Deferred
-}
-
-// TakeDeferred takes a deferred message for a consumer. It is no longer postponed, even after a restart.
-func TakeDeferred(s *Messages, h backlog.Handle) {
-	if _, ok := s.Deferred.Until(h); ok {
-		s.Journal.Postpone(s.Backlog.Entry(h), 1)
-	}
-	s.Deferred.Take(h)
 }
 
 // ExpireAll expires all messages past their deadline, ready or not, up to a turn's limit of each, and reports whether others
@@ -186,16 +108,6 @@ func PurgeDeferred(s *Messages, limit int) (done bool) {
 		s.Remove(h, store.Purged)
 	}
 	return false
-}
-
-// Amend adds to the overlay of a message, whose content must be in memory (LOCK-2).
-func (s *Messages) Amend(h backlog.Handle, annotations, properties protocol.Table) {
-	var r backlog.Record
-	s.Backlog.Get(h, &r)
-	if o := r.Overlay.Amended(annotations, properties); o != r.Overlay {
-		s.Backlog.SetOverlay(h, o)
-		s.Journal.PutAgain(&s.Backlog, h)
-	}
 }
 
 // Unclaim returns a claimed message to its position, with its original deadline.
@@ -293,39 +205,26 @@ func (s *Messages) SetEnd(closing, ending bool) {
 	}
 }
 
-// Left returns the number of all messages, scheduled and dead-lettered ones included.
-func Left(s *Messages) int { return s.Backlog.Len() + s.Scheduled.Len() }
-
-// Discard removes ready, deferred and scheduled messages, some of them in each turn, and reports whether more are left; at
-// is its place among the scheduled ones.
-func Discard(s *Messages, at *backlog.Handle) (more bool) {
-	return s.PurgeReady(TurnLimit) == TurnLimit || !PurgeDeferred(s, TurnLimit) || !s.PurgeScheduled(at, TurnLimit)
-}
-
-// DeadLetterBacklog dead-letters messages of a queue that is ending, the scheduled ones last, up to a turn's limit, and
-// reports whether more are left.
-func (s *Messages) DeadLetterBacklog() (more bool) {
-	for range TurnLimit {
-		h, ok := s.Backlog.First()
-		if !ok {
-			if h, ok = s.Deferred.First(); ok {
-				s.Deferred.Take(h)
-				s.End(h, store.Expired)
-				continue
-			}
-			if h, _, ok = s.Scheduled.First(); !ok {
-				break
-			}
-			h = s.Scheduled.Move(h, &s.Backlog, &s.Expiry, &s.Journal)
-		}
-		s.Expiry.Remove(h)
-		s.expire(h)
-	}
-	return s.Backlog.Ready() > 0 || s.Scheduled.Len() > 0 || s.Deferred.Len() > 0
-}
-
 // Retire is called when the vhost has forgotten the queue: waiting senders are answered, and no more records are written.
 func (s *Messages) Retire() {
 	s.Journal.Close()
 	s.Journal.Retire()
+}
+
+// hopsLimit is how often a message is forwarded, over all queues.
+const hopsLimit = 4
+
+// Forward forwards a ready message, whose content is in memory and which is off the wheel. now: forward it although its
+// TTL is 0.
+func (s *Messages) Forward(h backlog.Handle, now bool) {
+	var r backlog.Record
+	s.Backlog.Get(h, &r)
+	s.Pager.Took(len(r.Body))
+	if r.Overlay != nil && r.Overlay.Hops >= hopsLimit {
+		s.EndReady(h, store.Exhausted)
+		return
+	}
+	s.queue.Sent.Count(metrics.Forwarded)
+	s.Backlog.Take(h)
+	s.ensureDeadLetters().Forward(h, now)
 }

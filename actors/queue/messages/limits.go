@@ -6,9 +6,9 @@ import (
 	"candlemark/internal/storage/store"
 )
 
-// over reports whether that many more ready messages and bytes of bodies would exceed max-length or max-length-bytes,
+// Over reports whether that many more ready messages and bytes of bodies would exceed max-length or max-length-bytes,
 // which count only ready messages (DL-12) and messages retained by at-least-once dead-lettering (DL-30).
-func (s *Messages) over(messages, bytes int64) bool {
+func (s *Messages) Over(messages, bytes int64) bool {
 	n, b := s.Settings.MaxLength, s.Settings.MaxLengthBytes
 	dead, deadBytes := s.DeadLetters.Retained()
 	messages, bytes = messages+dead, bytes+deadBytes
@@ -23,7 +23,7 @@ func (s *Messages) Rejects() bool {
 // Refuses reports whether publishes of that many messages and bytes of bodies have to be rejected (DL-10), even if a
 // consumer waits: a message that exceeds the limit by itself is never accepted.
 func (s *Messages) Refuses(messages int, bytes int64) bool {
-	return messages > 0 && s.Rejects() && s.over(int64(messages), bytes)
+	return messages > 0 && s.Rejects() && s.Over(int64(messages), bytes)
 }
 
 // DeadLettersFailed reports whether messages to which the action of a rule cannot be applied are dead-lettered (SBR-7).
@@ -53,11 +53,11 @@ func (s *Messages) Unwanted(m *message.Message, why store.Reason, now clock.Inst
 // Enforce drops messages from the head until the limits are met (DL-12), after a publish, a requeue or a policy
 // change, up to a turn's limit. As in RabbitMQ the head is the first message of the highest priority.
 func (s *Messages) Enforce(now clock.Instant) (more bool) {
-	if s.Rejects() || !s.over(0, 0) {
+	if s.Rejects() || !s.Over(0, 0) {
 		return false
 	}
 	s.ExpireDue(now)
-	for dropped := 0; s.over(0, 0); dropped++ {
+	for dropped := 0; s.Over(0, 0); dropped++ {
 		if dropped == TurnLimit {
 			return true
 		}

@@ -95,7 +95,7 @@ func (s *Messages) Keep(m *message.Message, deadline int64, now clock.Instant) b
 	content.Keep(&r, m, s.Seq, deadline, now.Ceil(), s.Settings.PriorityOf(m.Priority), s.Journal.Stores(m))
 	h := s.Backlog.Push(&r)
 	if s.Sessions != nil {
-		joinSession(s, m)
+		s.JoinSession(m)
 		s.Sessions.Enter(s.Seq, h)
 	}
 	if r.Stored {
@@ -112,86 +112,23 @@ func (s *Messages) Wait(h backlog.Handle) {
 	}
 }
 
-// KeepScheduled adds a scheduled message, which does not count towards any limit. It reports whether the message was
-// written to the journal.
-func (s *Messages) KeepScheduled(m *message.Message, times content.Times, now clock.Instant) (stored bool) {
-	due := times.Due
-	if times.Dated {
-		m.Cap(max(times.Expires-due.At, 0)) // TTL starts when it is due
-	}
-	s.Seq++
-	if s.Sessions != nil {
-		joinSession(s, m)
-	}
-	var r backlog.Record
-	content.Keep(&r, m, s.Seq, due.At, now.Ceil(), s.Settings.PriorityOf(m.Priority), s.Journal.Stores(m))
-	return s.ensureScheduled().Enqueue(&r, times, &s.Journal, s.OverLimit)
-}
-
-// ensureScheduled creates the set of scheduled messages.
-func (s *Messages) ensureScheduled() *schedule.Schedule {
+// EnsureScheduled creates the set of scheduled messages.
+func (s *Messages) EnsureScheduled() *schedule.Schedule {
 	if s.Scheduled == nil {
 		s.Scheduled = schedule.New(s.Backlog.Budget)
 	}
 	return s.Scheduled
 }
 
-// Release moves a scheduled message that is due to the tail of the queue, as ready, and writes a record of this.
-func (s *Messages) Release(h backlog.Handle) backlog.Handle {
-	h = s.Scheduled.Move(h, &s.Backlog, &s.Expiry, &s.Journal)
-	e := s.Backlog.Entry(h)
-	s.Journal.Release(e, s.Settings.MessageTTL)
-	e.Marks |= backlog.Released
-	s.Sessions.Enter(e.Seq, h)
-	return h
-}
-
-// joinSession adds a message to its session.
-func joinSession(s *Messages, m *message.Message) {
+// JoinSession adds a message to its session.
+func (s *Messages) JoinSession(m *message.Message) {
 	id, _ := sessions.IDOf(m.Header)
 	s.Sessions.Add(s.Seq, id)
-}
-
-// NeedsContent reports whether the content of a scheduled message has to be read before its release: its TTL is 0, so
-// it is either delivered at that moment or expires.
-func (s *Messages) NeedsContent(h backlog.Handle) bool {
-	x := s.Scheduled
-	if !x.Messages.IsPaged(h) || x.Messages.Deadline(h) <= x.Overdue || s.Holds || x.Messages.Entry(h).Marks&backlog.Damaged != 0 {
-		return false
-	}
-	_, own := x.Messages.Times(h)
-	return s.Expiry.TTL(own) == 0 && s.Backlog.Ready() == 0
 }
 
 // Style returns how the queue presents its messages to consumers.
 func (s *Messages) Style() content.Style {
 	return content.Style{Counts: s.Quorum, Stamps: s.Settings.StampExpiry, Dates: clock.Ahead(s.Dates.Skew())}
-}
-
-// Reader returns the reader of the times in headers that matter to the queue.
-func (s *Messages) Reader() content.Reader {
-	return content.Reader{
-		Holds: s.Holds, Schedules: s.Settings.DelayedMessages, DeliverAt: s.Settings.DeliverAtHeader,
-		ExpiresAt: s.Settings.ExpiresAtHeader, Dates: &s.Dates,
-	}
-}
-
-// LooksAtTimes reports whether times in headers matter to the queue.
-func (s *Messages) LooksAtTimes() bool {
-	r := s.Reader()
-	return r.Looks()
-}
-
-// ExpiredByHeader reports whether a message, whose content must be in memory, is past the expiry time in its header.
-func (s *Messages) ExpiredByHeader(h backlog.Handle, now clock.Instant) bool {
-	if s.Settings.ExpiresAtHeader == "" || s.Backlog.IsPaged(h) {
-		return false
-	}
-	var r backlog.Record
-	s.Backlog.Get(h, &r)
-	reader := s.Reader()
-	at, ok := reader.Expiry(r.Overlay, r.Header)
-	return ok && at <= now.Floor()
 }
 
 // Restore adds the messages of the journal, paged out. Deadlines are unchanged, or follow from the settings if these
@@ -207,7 +144,7 @@ func (s *Messages) Restore(recovered []store.Recovered) {
 		}
 	}
 	if waiting := records.Order(recovered, s.Holds, s.restoreOne); len(waiting) > 0 {
-		s.ensureScheduled().Restore(waiting, &s.Settings)
+		s.EnsureScheduled().Restore(waiting, &s.Settings)
 	}
 }
 

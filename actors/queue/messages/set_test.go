@@ -11,7 +11,6 @@ import (
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/store"
 	"candlemark/policies"
-	"candlemark/protocol"
 )
 
 // start is the broker's start time in these tests, in wall ms.
@@ -86,61 +85,6 @@ func TestEveryEndIsWritten(t *testing.T) {
 		if n := f.PurgeReady(3) + f.PurgeReady(3); n != 4 || f.records()[store.Remove] != 4 {
 			t.Errorf("%d purged", n)
 		}
-	}
-}
-
-// TestRequeue_TTL16: a requeued message returns to its position with its deadline, or ends if that or the delivery limit has
-// passed.
-func TestRequeue_TTL16(t *testing.T) {
-	f := newFixture(func(s *policies.QueueSettings) { s.DeliveryLimit = 1 })
-	f.put(2, 10)
-	h, _ := f.First(at(0))
-	for _, row := range []struct {
-		now   int64
-		ready int
-	}{{0, 2}, {0, 1}} { // over the delivery limit the second time
-		f.Expiry.Remove(h)
-		f.Backlog.Take(h)
-		if f.Requeue(h, 0, at(row.now)); f.Backlog.Ready() != row.ready {
-			t.Errorf("%d ready, want %d", f.Backlog.Ready(), row.ready)
-		}
-	}
-	h, _ = f.First(at(0))
-	f.Expiry.Remove(h)
-	f.Backlog.Take(h)
-	if f.Requeue(h, 0, at(10)); f.Backlog.Len() != 0 {
-		t.Error("ready past its deadline")
-	}
-}
-
-// TestLastDeadLetters_LEASE13: an ending queue dead-letters its backlog, including scheduled messages, under any
-// settings for expired ones.
-func TestLastDeadLetters_LEASE13(t *testing.T) {
-	f := newFixture(dlx, func(s *policies.QueueSettings) { s.DelayedMessages, s.DropExpired = true, true })
-	f.put(TurnLimit, -1)
-	m := &message.Message{Header: persistent, Body: []byte("later"), TTL: -1}
-	r := f.Reader()
-	times := r.Times(m, &protocol.Scan{}, at(0))
-	times.Due.At = start + 1000
-	f.KeepScheduled(m, times, at(0))
-	f.records()
-	f.SetEnd(false, true)
-	if !f.DeadLetterBacklog() || f.DeadLetterBacklog() || f.DeadLetters.Counts().Len != TurnLimit+1 {
-		t.Errorf("%+v", f.DeadLetters.Counts())
-	}
-	f.Settings.HasDLX = false
-	if f.DeadLetters.Flush(at(0), clock.Dates{}, 1); len(f.out) > 0 || f.DeadLetters.Counts().Len != TurnLimit+1 {
-		t.Error("they do not wait for the exchange")
-	}
-	f.Settings.HasDLX = true
-	f.SetEnd(true, true)
-	if f.DeadLetters.Flush(at(0), clock.Dates{}, 1); f.out[0].Mail.(*mail.DeadLetter).Guarantee != mail.Drop {
-		t.Error("somebody would have to wait")
-	}
-	f.records()
-	f.Retire()
-	if n := f.records(); len(n) != 1 || n[store.Retire] != 1 {
-		t.Error(n)
 	}
 }
 

@@ -77,7 +77,7 @@ type Lease struct {
 	Period  int64  // ms
 	Ends    int64  // wall ms, 0 if it is held
 	Renewed int64  // wall ms
-	By      string // the use that renewed it: the name of the use in actors/queue/lease.go
+	By      string // the use that renewed it: the name of the use in actors/queue/expiry/lease.go
 }
 
 // QueueConsumer is a consumer in QueueInfo.
