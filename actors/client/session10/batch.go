@@ -2,8 +2,8 @@ package session10
 
 import (
 	"candlemark/actors/client/routing"
-	"candlemark/actors/client/session10/batches"
 	"candlemark/actors/client/session10/incoming"
+	"candlemark/actors/client/session10/settlement"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/servicebus/dialect/servicebus"
 	"candlemark/protocol/amqp10"
@@ -17,7 +17,7 @@ func publishBatch(s *state, whole *transfer, payload []byte) {
 	messages, err := servicebus.Batch(payload)
 	var all []transfer
 	if err == nil {
-		whole.batch = &batches.Batch{}
+		whole.batch = &settlement.Batch{}
 		all, err = tryAll(s, whole, messages)
 	}
 	if err != nil {
@@ -42,9 +42,9 @@ func publishBatch(s *state, whole *transfer, payload []byte) {
 
 // publishNumbered publishes messages sent to an address to a queue or to the holder of a topic (DLY-15), all or none,
 // and then calls done with their numbers in the queue.
-func publishNumbered(s *state, address string, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
-	b := &batches.Batch{Queue: q.PID, Numbers: make([]uint64, len(messages))}
-	to := &link{publisher: &publisher{Link: incoming.Link{Target: incoming.ToQueue(address, q)}}}
+func publishNumbered(s *state, address servicebus.Address, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
+	b := &settlement.Batch{Queue: q.PID, Numbers: make([]uint64, len(messages))}
+	to := &link{publisher: &publisher{Link: incoming.Link{Target: incoming.ToQueue(address.Text, q)}}}
 	all, err := tryAll(s, &transfer{link: to, batch: b}, messages)
 	if err != nil {
 		done(nil, err)
@@ -69,7 +69,7 @@ func tryAll(s *state, whole *transfer, messages [][]byte) (all []transfer, err e
 }
 
 // publishAll publishes the checked messages of a batch, so that each queue accepts all of its messages or none.
-func publishAll(s *state, b *batches.Batch, all []transfer) {
+func publishAll(s *state, b *settlement.Batch, all []transfer) {
 	s.batches.Flush() // earlier messages are not part of the batch
 	for i := range all {
 		d := &all[i]

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"candlemark/actors/client/session10/incoming"
 	"candlemark/actors/system/mail"
 	"candlemark/integration/testkit/address"
 	"candlemark/integration/testkit/users"
@@ -47,7 +46,9 @@ func crowded(queues int) (*state, *link) {
 	v.Publish(v.Directory().WithExchange(x))
 	s := idle(func(cfg *Config) { cfg.VHost = v })
 	s.routes.BeginTurn(s.cfg.Clock)
-	return s, &link{publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Exchange: []byte("crowd")}}}}
+	l := &link{publisher: &publisher{}}
+	l.publisher.ToEntity("crowd", "crowd", "", 1<<30)
+	return s, l
 }
 
 // batchOf encodes a batch of messages with these bodies. They have message ids, so that they are published unchanged.
@@ -130,7 +131,7 @@ func TestDynamicRefused_DEC18(t *testing.T) {
 	queue := &topology.Queue{Name: "amq.dyn-q", PID: address.Named("q")}
 	s.cfg.VHost.Publish(s.cfg.VHost.Directory().WithQueue(queue))
 	m := &amqp10.Attach{Role: amqp10.RoleReceiver, Source: &amqp10.Source{Dynamic: true, Address: amqp10.Some("/queues/amq.dyn-q")}}
-	if err := attachConsumer(s, m); err != nil {
+	if err := attachConsumer(s, m, dialectOf("/queues/amq.dyn-q", s)); err != nil {
 		t.Fatal(err)
 	}
 	s.answered(&mail.ConsumeReply{Reply: mail.Reply{ID: s.in.Next() - 1, Err: errors.New("refused")}})

@@ -69,8 +69,8 @@ func (s *state) close() {
 
 // leaveQueues informs every queue that the session no longer holds any deliveries.
 func (s *state) leaveQueues() {
-	entity := func(l *link) bool { return l.consumer != nil && l.consumer.entity }
-	settlement.TakeOf(&s.unacked, &s.owners, entity, func(u unacked.Unacked) { s.unacked.Settle(u, mail.Leave, nil) })
+	stay := func(l *link) bool { return l.consumer != nil && l.dialect.Left() == mail.Leave }
+	settlement.TakeOf(&s.unacked, &s.owners, stay, func(u unacked.Unacked) { s.unacked.Settle(u, mail.Leave, nil) })
 	s.flush()
 	s.in.EndWait()
 	s.dropLong()

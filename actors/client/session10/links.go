@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"candlemark/actors/client/peers"
-	"candlemark/actors/client/session10/access"
+	"candlemark/actors/client/session10/dialects"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/incoming"
 	"candlemark/actors/client/session10/settlement"
@@ -25,9 +25,10 @@ type link struct {
 	publisher *publisher
 	consumer  *consumer
 	answers   *answerLink[*link]
-	opening   *entities.Opening
-	temporary string // the link's own queue, which ends with the link; "" for none
-	size      int64  // in bytes of memory
+	opening   *opening
+	dialect   dialects.Dialect // nil for a coordinator, for direct replies, and for a link that was refused
+	temporary string           // the link's own queue, which ends with the link; "" for none
+	size      int64            // in bytes of memory
 	writer    dialect.Writer
 }
 
@@ -63,7 +64,7 @@ func (l *link) flow(w *window.Session) *amqp10.Flow {
 
 // attach attaches a link, or refuses it (attachFailed).
 func (s *state) attach(m *amqp10.Attach) {
-	err := entities.Check(m, &s.access)
+	d, err := dialects.Of(m, &s.access, &s.limits)
 	switch {
 	case err != nil:
 		s.fail(err)
@@ -77,134 +78,122 @@ func (s *state) attach(m *amqp10.Attach) {
 		err = s.attachments.room(m)
 	case m.Coordinator != nil && m.Role == amqp10.RoleSender:
 		attachCoordinator(s, m)
-	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled && !entities.UsesServiceBus(m): // otherwise nothing is left to settle
-		err = amqp10.Errorf(amqp10.NotImplemented, "rcv-settle-mode second is not supported")
+	case d.CheckModes(m) != nil:
+		err = d.CheckModes(m)
 	case dialect.IsDynamic(m):
-		err = attachDynamic(s, m)
+		err = attachDynamic(s, m, d)
 	case m.Role == amqp10.RoleSender:
-		err = attachPublisher(s, m)
+		err = attachPublisher(s, m, d)
 	default:
-		err = attachConsumer(s, m)
+		err = attachConsumer(s, m, d)
 	}
 	if err != nil {
-		attachFailed(s, m, err)
+		attachFailed(s, m, d, err)
 		return
 	}
 	s.attachments.attached(s.links[m.Handle], m)
 }
 
 // attachPublisher attaches a link on which the client sends.
-func attachPublisher(s *state, m *amqp10.Attach) error {
-	p := &publisher{Link: incoming.Link{Window: incoming.Credit, MaxMessageSize: s.cfg.MaxMessage, Mode: m.SndSettleMode, Count: m.InitialDeliveryCount.Or(0)}}
-	p.Reader = dialect.NewReader(m.Handle)
+func attachPublisher(s *state, m *amqp10.Attach, d dialects.Dialect) error {
+	p := &publisher{Link: incoming.Link{
+		Target: incoming.NewTarget(m.Handle), Window: incoming.Credit, MaxMessageSize: s.cfg.MaxMessage, Mode: m.SndSettleMode, Count: m.InitialDeliveryCount.Or(0),
+	}}
 	if m.Target == nil {
 		return amqp10.Errorf(amqp10.NotImplemented, "links without a target are not supported")
 	}
-	if address := m.Target.Address.Or(""); address == "" {
+	offered := []amqp10.Symbol{dialect.DelayedDelivery}
+	if d.Address() == "" {
 		p.Anonymous = true
-	} else if n := nodeAt(address); n != nil {
+	} else if n := nodeOf(d); n != nil {
 		p.node, p.Window, p.MaxMessageSize, p.Mode = n, requestCredit, min(n.maxRequest, p.MaxMessageSize), amqp10.SenderMixed
-	} else if entities.UsesServiceBus(m) {
-		if err := toEntity(s, p, address); err != nil {
-			return err
-		}
-	} else if q, err := p.To(address, &s.rights); err != nil {
+		p.Properties, offered = m.Properties, nil
+	} else if q, err := d.Target(&p.Link); err != nil {
 		return err
 	} else if q != nil {
 		p.queue = s.peers.Of(q.PID)
 	}
-	l := &link{handle: m.Handle, name: m.Name, address: m.Target.Address.Or(""), publisher: p}
+	l := &link{handle: m.Handle, name: m.Name, address: d.Address(), dialect: d, publisher: p}
 	if m.Target.Dynamic {
 		l.temporary = string(p.Key)
 	}
 	s.links[m.Handle] = l
 	answer := dialect.AttachedTarget(m, p.MaxMessageSize)
-	if answer.Properties = p.Properties(); p.node != nil {
-		answer.Properties = m.Properties
-	} else {
-		answer.OfferedCapabilities = []amqp10.Symbol{dialect.DelayedDelivery}
-	}
+	answer.Properties, answer.OfferedCapabilities = p.Properties, offered
 	s.reply(answer)
 	s.refill(l)
 	return nil
 }
 
 // attachConsumer attaches a link on which the client receives, as a consumer of a queue.
-func attachConsumer(s *state, m *amqp10.Attach) error {
+func attachConsumer(s *state, m *amqp10.Attach, d dialects.Dialect) error {
 	switch {
 	case m.Source == nil:
 		return amqp10.Errorf(amqp10.InvalidField, "a source is missing")
-	case nodeAt(m.Source.Address.Or("")) != nil:
-		attachAnswers(s, m)
+	case nodeOf(d) != nil:
+		attachAnswers(s, m, d)
 		return nil
 	}
-	name, err := entities.SourceOf(m)
-	if err != nil {
+	from, err := d.Source(m)
+	switch {
+	case err != nil:
 		return err
-	}
-	may := &access.Rights{Rights: s.rights}
-	if entities.UsesServiceBus(m) {
-		if may, err = s.access.RightsAt(entities.AddressOf(m)); err != nil {
-			return err
-		}
-	}
-	q, err := may.MayReceive(name)
-	if err != nil {
-		return err
-	}
-	if entities.IsEmpty(m) {
-		attachAnswers(s, m)
+	case from.Empty:
+		attachAnswers(s, m, d)
 		return nil
 	}
-	args, err := dialect.ConsumerArguments(m.Properties)
-	if err != nil {
-		return err
-	}
-	session, err := entities.Session(m)
-	if err != nil {
-		return err
-	}
-	peer := s.peers.Of(q.PID)
-	ask := &mail.Consume{
-		Channel: s.Self(), Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: args, Credited: true,
-		Facts: entities.UsesServiceBus(m), Stays: entities.UsesServiceBus(m), Session: session, Connection: s.cfg.Connection, Unread: s.unread, Queue: q.Name, VHost: s.cfg.VHost.Name,
-	}
-	if session != nil {
-		ask.Request = s.in.Request()
-		s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), opening: &entities.Opening{Attach: m, Ask: ask, Queue: q.PID, Numbers: numbers.OfQueue(q)}}
-		s.Send(q.PID, ask)
+	q := from.Queue
+	o := &opening{attach: m, dialect: d, from: from, peer: s.peers.Of(q.PID), ask: &mail.Consume{
+		Channel: s.Self(), Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: from.Arguments, Credited: true,
+		Facts: from.Facts, Stays: from.Facts, Session: from.Session, Connection: s.cfg.Connection, Unread: s.unread, Queue: q.Name, VHost: s.cfg.VHost.Name,
+	}}
+	if from.Session != nil {
+		o.ask.Request = s.in.Request()
+		s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: d.Address(), dialect: d, opening: o}
+		s.Send(q.PID, o.ask)
 		return nil
 	}
-	ask.Request = s.request(func(_ any, err error) {
+	o.ask.Request = s.request(func(_ any, err error) {
 		switch {
 		case err == nil:
-			consumes(s, m, ask, peer, numbers.OfQueue(q), nil)
+			consumes(s, o, nil)
 		case m.Source.Dynamic:
-			s.temporary.Drop(name)
-			attachFailed(s, m, err)
+			s.temporary.Drop(q.Name)
+			attachFailed(s, m, d, err)
 		case !s.retryIfRestarting(err, func() { s.attach(m) }):
-			attachFailed(s, m, err)
+			attachFailed(s, m, d, err)
 		}
 	})
-	s.Send(q.PID, ask)
+	s.Send(q.PID, o.ask)
 	return nil
 }
 
-// consumes answers attach once the queue has attached the consumer.
-func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.QueueLink, of numbers.Of, got *mail.SessionLocked) {
-	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), writer: dialect.NewWriter(m.Handle), consumer: &consumer{
-		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts, deadLetters: ask.Facts && entities.FromDeadLetters(m),
-		numbers: of, maxMessageSize: m.MaxMessageSize.Or(0),
+// opening is a link that waits for its queue. If it waits for one of the queue's sessions, the client's other input continues.
+type opening struct {
+	attach  *amqp10.Attach
+	dialect dialects.Dialect
+	from    dialects.Source
+	ask     *mail.Consume
+	peer    *peers.QueueLink
+	flow    *amqp10.Flow // the client's last flow, applied when the link has a session; nil for none
+}
+
+// consumes answers an attach once the queue has attached the consumer.
+func consumes(s *state, o *opening, got *mail.SessionLocked) {
+	m, ask := o.attach, o.ask
+	l := &link{handle: m.Handle, name: m.Name, address: o.dialect.Address(), dialect: o.dialect, writer: dialect.NewWriter(m.Handle), consumer: &consumer{
+		queue: &o.peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, from: o.from, numbers: numbers.OfQueue(o.from.Queue),
 	}}
 	if m.Source.Dynamic {
-		s.links[m.Handle].temporary = ask.Queue
+		l.temporary = ask.Queue
 	}
+	s.links[m.Handle] = l
 	s.eventPublisher.Consumer(ask)
 	answer := dialect.Attached(m, ask.NoAck, s.cfg.MaxMessage)
 	dialect.Outcomes(answer.Source)
 	entities.Grant(answer, m, got)
 	s.reply(answer)
-	s.attachments.attached(s.links[m.Handle], m)
+	s.attachments.attached(l, m)
 }
 
 // detach handles the client's detach, or its answer to the broker's.
@@ -216,8 +205,8 @@ func (s *state) detach(m *amqp10.Detach) {
 	case l.closing:
 		delete(s.links, m.Handle)
 	case l.opening != nil:
-		stopOpening(s, l, func(attach *amqp10.Attach) {
-			s.reply(entities.RefusedAttach(attach))
+		stopOpening(s, l, func(o *opening) {
+			s.reply(entities.RefusedAttach(o.attach))
 			s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 		})
 	case l.publisher != nil:
@@ -256,7 +245,7 @@ func (s *state) cancel(l *link, done func()) {
 		}),
 		Channel: s.Self(), Tag: c.tag,
 	}
-	if !c.entity {
+	if l.dialect.Left() == mail.Requeue {
 		settlement.TakeOf(&s.unacked, &s.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.unacked.Account(u, mail.Requeue) })
 		ask.Requeue, ask.Except = true, s.work.Settling(l)
 	}
@@ -267,10 +256,7 @@ func (s *state) cancel(l *link, done func()) {
 func (s *state) forgetConsumer(l *link) {
 	s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
 	s.withdraw(l)
-	how := mail.Requeue
-	if l.consumer.entity {
-		how = mail.Leave
-	}
+	how := l.dialect.Left()
 	settlement.TakeOf(&s.unacked, &s.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.unacked.Settle(u, how, nil) })
 	s.unacked.Flush()
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"candlemark/actors/client/input"
-	"candlemark/actors/client/session10/entities"
+	"candlemark/actors/client/session10/dialects"
 	"candlemark/internal/transport/budget"
 	"candlemark/protocol/amqp10"
 )
@@ -17,7 +17,7 @@ func TestAttach_LongNames(t *testing.T) {
 		name, address, replies int
 		fails                  bool
 	}{
-		{entities.MaxLinkName, 10, 10, false}, {entities.MaxLinkName + 1, 10, 10, true}, {10, entities.MaxLinkAddress + 1, 10, true}, {10, 10, entities.MaxLinkAddress + 1, true},
+		{dialects.MaxLinkName, 10, 10, false}, {dialects.MaxLinkName + 1, 10, 10, true}, {10, dialects.MaxLinkAddress + 1, 10, true}, {10, 10, dialects.MaxLinkAddress + 1, true},
 	} {
 		for _, receives := range []bool{false, true} {
 			s, _ := crowded(1)
@@ -30,7 +30,7 @@ func TestAttach_LongNames(t *testing.T) {
 				m.Role, m.Source.Address, m.Target.Address = amqp10.RoleReceiver, m.Target.Address, m.Source.Address
 			}
 			s.attach(m)
-			fails := c.fails && (receives || c.replies < entities.MaxLinkAddress) // the source of a sender to a node is not kept
+			fails := c.fails && (receives || c.replies < dialects.MaxLinkAddress) // the source of a sender to a node is not kept
 			if (s.in.Phase != input.Open) != fails || (len(s.links) == 0) != fails {
 				t.Errorf("%+v, receives %v: phase %v, %d links", c, receives, s.in.Phase, len(s.links))
 			}

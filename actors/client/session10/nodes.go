@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 
+	"candlemark/actors/client/session10/dialects"
 	"candlemark/actors/client/session10/entities"
 	running "candlemark/actors/client/session10/management"
 	"candlemark/actors/system/mail"
@@ -28,16 +29,22 @@ type node struct {
 	run func(s *state, request []byte, done func(replyTo string, answer []byte)) error
 }
 
-// nodeAt returns the node of an address, nil if there is none.
-func nodeAt(address string) *node {
-	switch queue, ok := servicebus.ParseNode(address); {
-	case address == management.Address:
-		return &node{address, running.MaxRequest, amqp10.WorstMemory, manage}
-	case address == servicebus.TokenNode:
-		return &node{address, maxTokenRequest, 1, takeToken}
-	case ok:
-		return &node{address, entities.MaxRequest, 1, func(s *state, request []byte, done func(string, []byte)) error {
-			return entityNode(s, address, queue).Run(request, done)
+// The nodes with a fixed address.
+var (
+	managementNode = node{management.Address, running.MaxRequest, amqp10.WorstMemory, manage}
+	tokensNode     = node{servicebus.TokenNode, maxTokenRequest, 1, takeToken}
+)
+
+// nodeOf returns the node at the address of a link, nil if there is none.
+func nodeOf(d dialects.Dialect) *node {
+	switch entity := d.Parsed(); {
+	case d.Address() == managementNode.address:
+		return &managementNode
+	case d.Address() == tokensNode.address:
+		return &tokensNode
+	case entity != nil && entity.IsNode():
+		return &node{entity.Text, entities.MaxRequest, 1, func(s *state, request []byte, done func(string, []byte)) error {
+			return entityNode(s, *entity).Run(request, done)
 		}}
 	}
 	return nil
@@ -56,9 +63,9 @@ func manage(s *state, request []byte, done func(replyTo string, answer []byte)) 
 type nodeAnswer = linkAnswer[*link]
 
 // attachAnswers attaches a link on which the client receives answers of a node, or nothing.
-func attachAnswers(s *state, m *amqp10.Attach) {
-	a := &answerLink[*link]{Node: m.Source.Address.Or(""), Settled: m.SndSettleMode != amqp10.SenderUnsettled, Target: entities.TargetOf(m)}
-	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: a.Node, answers: a}
+func attachAnswers(s *state, m *amqp10.Attach, d dialects.Dialect) {
+	a := &answerLink[*link]{Node: d.Address(), Settled: m.SndSettleMode != amqp10.SenderUnsettled, Target: dialects.TargetOf(m)}
+	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: a.Node, dialect: d, answers: a}
 	s.reply(&amqp10.Attach{
 		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
 		Source: m.Source, Target: m.Target,

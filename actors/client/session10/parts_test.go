@@ -4,12 +4,13 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/client/session10/batches"
-	"candlemark/actors/client/session10/entities"
+	"candlemark/actors/client/session10/dialects"
 	"candlemark/actors/client/session10/incoming"
+	"candlemark/actors/client/session10/settlement"
 	"candlemark/actors/client/unacked"
 	"candlemark/actors/system/mail"
 	"candlemark/integration/testkit/address"
+	"candlemark/internal/routing/topology"
 	"candlemark/internal/transport/budget"
 	"candlemark/protocol/amqp10"
 
@@ -119,12 +120,12 @@ func TestDrained_Bound(t *testing.T) {
 
 // A batch takes the message numbers of the requested queue only.
 func TestNumbered(t *testing.T) {
-	var none *batches.Batch
+	var none *settlement.Batch
 	none.Numbered(address.Named("q"), 0, 1)
-	b := &batches.Batch{Queue: address.Named("q"), Numbers: make([]uint64, 2)}
+	b := &settlement.Batch{Queue: address.Named("q"), Numbers: make([]uint64, 2)}
 	b.Numbered(address.Named("other"), 0, 5)
 	b.Numbered(address.Named("q"), 1, 7)
-	if !slices.Equal(b.Numbers, []uint64{0, 7}) || none.Counts() || !b.Counts() || (&batches.Batch{}).Counts() {
+	if !slices.Equal(b.Numbers, []uint64{0, 7}) || none.Counts() || !b.Counts() || (&settlement.Batch{}).Counts() {
 		t.Error(b.Numbers)
 	}
 }
@@ -157,7 +158,9 @@ func TestAnswers_DetachedRequests(t *testing.T) {
 func TestFlow_BeforeASession(t *testing.T) {
 	s := idle()
 	attach := &amqp10.Attach{Handle: 1, Role: amqp10.RoleReceiver, Source: &amqp10.Source{Address: amqp10.Some("q")}}
-	s.links[1] = &link{handle: 1, opening: &entities.Opening{Attach: attach, Ask: &mail.Consume{Request: mail.Request{ID: 7}, Facts: true}, Queue: address.Named("q")}}
+	s.links[1] = &link{handle: 1, opening: &opening{
+		attach: attach, dialect: dialectOf("q", s), ask: &mail.Consume{Request: mail.Request{ID: 7}, Facts: true}, from: dialects.Source{Queue: &topology.Queue{PID: address.Named("q")}},
+	}}
 	s.flow(&amqp10.Flow{Handle: amqp10.Some(uint32(1)), LinkCredit: amqp10.Some(uint32(10)), DeliveryCount: amqp10.Some(uint32(0))})
 	accepted(s, &mail.ConsumeReply{Reply: mail.Reply{ID: 7}, Session: &mail.SessionLocked{ID: "a"}})
 	if len(s.Out) != 1 || s.Out[0].Mail.(*mail.SetLinkCredit).Credit != 10 {

@@ -7,9 +7,9 @@ import (
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/peers"
 	"candlemark/actors/client/routing"
-	"candlemark/actors/client/session10/batches"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/incoming"
+	"candlemark/actors/client/session10/settlement"
 	work "candlemark/actors/client/session10/transactions"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
@@ -18,7 +18,7 @@ import (
 )
 
 // publish is a message that queues have not confirmed.
-type publish = batches.Publish[*link]
+type publish = settlement.Publish[*link]
 
 // publisher is the state of a link on which the client sends.
 type publisher struct {
@@ -116,7 +116,7 @@ type transfer struct {
 	id      uint32
 	settled bool // no outcome is expected
 	tx      *work.Transaction[*link]
-	batch   *batches.Batch
+	batch   *settlement.Batch
 	at      int32 // index in the batch
 	found   routing.StoredRoute
 }
@@ -157,9 +157,9 @@ func (s *state) refuse(d *transfer, err error) {
 	}
 	var whole *incoming.LinkError
 	if p := d.link.publisher; errors.As(err, &whole) && p != nil && !p.Anonymous {
-		state := amqp10.State{Kind: amqp10.Released}
-		if p.Entity { // whose clients treat released as success
-			state = amqp10.State{Kind: amqp10.Rejected, Error: e}
+		state := amqp10.State{Kind: p.Refused}
+		if p.Refused == amqp10.Rejected {
+			state.Error = e
 		}
 		s.settle(d, state)
 		s.write()
@@ -184,8 +184,10 @@ func (s *state) routed(d *transfer, targets []*routing.Target) {
 		return
 	}
 	outcome := amqp10.State{Kind: amqp10.Released}
-	if p := d.link.publisher; len(targets) > 0 && d.tx != nil || p != nil && p.Entity && d.To.Name != "" { // no rule of the topic selects it (SBR-5)
+	if p := d.link.publisher; len(targets) > 0 && d.tx != nil {
 		outcome.Kind = amqp10.Accepted
+	} else if p != nil {
+		outcome.Kind = p.Unroutable
 	}
 	if d.tx != nil {
 		keepWork(s, d, targets, outcome.Kind)

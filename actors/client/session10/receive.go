@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"candlemark/actors/client/input"
+	"candlemark/actors/client/session10/dialects"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/settlement"
 	"candlemark/actors/client/session10/window"
@@ -16,15 +17,13 @@ import (
 // consumer is the state of a link on which the client receives.
 type consumer struct {
 	window.Account
-	queue          *unacked.Queue
-	name           string // name of the queue
-	tag            string
-	noAck          bool
-	entity         bool // the link uses Azure Service Bus's dialect
-	deadLetters    bool // the queue is also a dead-letter queue
-	numbers        numbers.Of
-	leaving        bool   // the client has detached the link
-	maxMessageSize uint64 // largest message that the client accepts, in bytes; 0 for no limit
+	queue   *unacked.Queue
+	name    string // name of the queue
+	tag     string
+	noAck   bool
+	from    dialects.Source
+	numbers numbers.Of
+	leaving bool // the client has detached the link
 	// Messages and bytes passed to the outbox and not yet granted to the queue again.
 	written, bytes int
 }
@@ -60,7 +59,7 @@ func (s *state) deliver(m *mail.Deliver) {
 	case l == nil || s.in.Leaving || s.in.Phase != input.Open:
 		m.Release() // the queue is informed separately that the session is gone
 	case l.consumer.leaving:
-		sendBack(s, l.consumer, m)
+		sendBack(s, l, m)
 	default:
 		if len(s.held) > 0 {
 			m.DetachChunk()
@@ -91,10 +90,11 @@ func (s *state) holdFlow(l *link, m *mail.CreditTaken) {
 }
 
 // sendBack returns unwritten deliveries to their queue. When a link of RabbitMQ's dialect is detached, the queue requeues them itself.
-func sendBack(s *state, c *consumer, m *mail.Deliver) {
+func sendBack(s *state, l *link, m *mail.Deliver) {
+	c := l.consumer
 	back := entities.Unwritten(m)
 	m.Release()
-	if len(back) > 0 && (!c.leaving || c.entity) && !c.queue.Gone {
+	if len(back) > 0 && (!c.leaving || l.dialect.Left() == mail.Leave) && !c.queue.Gone {
 		s.Send(c.queue.Address, &mail.Settle{Channel: s.Self(), Ranges: back})
 	}
 }
@@ -115,7 +115,7 @@ func (s *state) withdraw(l *link) {
 			if begun { // the current message already has its number
 				w.deliver.Wrote()
 			}
-			sendBack(s, l.consumer, w.deliver)
+			sendBack(s, l, w.deliver)
 		}
 		s.refill(s.dropAnswer(w.answer))
 	}
@@ -153,7 +153,7 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	var others []uint64
 	s.owners.TakeRange(first, last, func(tag uint64, l *link) {
 		switch {
-		case l.consumer != nil && l.consumer.entity:
+		case l.consumer != nil && l.dialect.Asks():
 			asked = append(asked, settlement.Owned[*link]{Tag: tag, Link: l})
 		case err != nil: // an invalid delay: RETRY-2
 			refused = append(refused, settlement.Owned[*link]{Tag: tag, Link: l})
@@ -211,14 +211,15 @@ func (s *state) returned(m *mail.DeliveriesRequeued) {
 // accepted attaches a link that has waited for a session, or refuses it.
 func accepted(s *state, m *mail.ConsumeReply) {
 	for _, l := range s.links {
-		if o := l.opening; o != nil && o.Ask.ID == m.ID {
+		if o := l.opening; o != nil && o.ask.ID == m.ID {
 			if delete(s.links, l.handle); m.Err != nil {
-				attachFailed(s, o.Attach, m.Err)
+				attachFailed(s, o.attach, o.dialect, m.Err)
 				return
 			}
-			consumes(s, o.Attach, o.Ask, s.peers.Of(o.Queue), o.Numbers, m.Session)
-			if o.Flow != nil {
-				s.creditGiven(s.links[l.handle], o.Flow)
+			o.peer = s.peers.Of(o.from.Queue.PID)
+			consumes(s, o, m.Session)
+			if o.flow != nil {
+				s.creditGiven(s.links[l.handle], o.flow)
 			}
 			s.recheck.Add(l.address) // its token may have expired in the meantime
 			return
@@ -227,11 +228,14 @@ func accepted(s *state, m *mail.ConsumeReply) {
 }
 
 // stopOpening ends a link that waits for a session, and calls done when its queue has answered.
-func stopOpening(s *state, l *link, done func(m *amqp10.Attach)) {
+func stopOpening(s *state, l *link, done func(o *opening)) {
 	o := l.opening
 	l.opening, l.closing = nil, true
-	s.Send(o.Queue, o.Cancel(s.request(func(any, error) {
-		delete(s.links, l.handle)
-		done(o.Attach)
-	})))
+	s.Send(o.from.Queue.PID, &mail.CancelConsumer{
+		Request: s.request(func(any, error) {
+			delete(s.links, l.handle)
+			done(o)
+		}),
+		Channel: o.ask.Channel, Tag: o.ask.Tag,
+	})
 }

@@ -6,7 +6,6 @@ import (
 	"candlemark/actors/client/session10/incoming"
 	"candlemark/actors/system/mail"
 	"candlemark/integration/testkit/address"
-	"candlemark/internal/servicebus/dialect/management"
 	"candlemark/internal/transport/budget"
 	"candlemark/protocol/amqp10"
 )
@@ -40,7 +39,7 @@ func TestRequestsWait_PRO21(t *testing.T) {
 		s.cfg.VHost.PID = address.Named("vhost")
 		other := &budget.Command{}
 		other.Ask(s.cfg.Objects, 4<<20, nil)
-		l := &link{publisher: &publisher{Link: incoming.Link{Window: 8}, node: nodeAt(management.Address)}}
+		l := &link{publisher: &publisher{Link: incoming.Link{Window: 8}, node: &managementNode}}
 		s.links[0] = l
 		ask(s, &transfer{link: l}, l.publisher.node, request)
 		if !s.in.Waits() || objects.Commands() != 4<<20 {

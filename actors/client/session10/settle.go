@@ -3,7 +3,6 @@ package session10
 import (
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/peers"
-	"candlemark/actors/client/session10/batches"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/settlement"
 	"candlemark/actors/client/unacked"
@@ -18,7 +17,7 @@ func settleEntity(s *state, owned []settlement.Owned[*link], m *amqp10.Dispositi
 	if len(owned) == 0 {
 		return nil
 	}
-	how, outcome, err := entities.Settlement(&m.State, s.cfg.Clock)
+	how, outcome, _, err := owned[0].Link.dialect.Settlement(&m.State, m.Settled, s.cfg.Clock)
 	if err != nil {
 		return refuseSettlement(s, owned, m.Settled, err)
 	}
@@ -129,11 +128,11 @@ func (s *state) settle(d *transfer, state amqp10.State) {
 }
 
 // conclude sends an outcome to the client, once the whole batch has one.
-func conclude(s *state, b *batches.Batch, o outcome) {
+func conclude(s *state, b *settlement.Batch, o outcome) {
 	switch {
 	case b != nil && !b.Ends(&o.state):
 	case b != nil && b.Asked != 0:
-		s.answered(&input.Result{ID: b.Asked, Err: batches.Refused(&o.state)})
+		s.answered(&input.Result{ID: b.Asked, Err: settlement.Refused(&o.state)})
 	default:
 		s.outcomes = append(s.outcomes, o)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"candlemark/actors/client/input"
+	"candlemark/actors/client/session10/dialects"
 	"candlemark/actors/client/session10/settlement"
 	"candlemark/actors/client/unacked"
 	"candlemark/actors/system/mail"
@@ -23,12 +24,21 @@ func holding(dialects string) *state {
 		if links[d] == nil {
 			queue := &unacked.Queue{}
 			queue.Address = address.Named(string(d))
-			links[d] = &link{consumer: &consumer{queue: queue, entity: d == 'e'}}
+			links[d] = &link{consumer: &consumer{queue: queue}, dialect: dialectOf(map[byte]string{'e': "e", 'q': "/queues/q"}[d], s)}
 		}
 		s.owners.Append(links[d])
 		s.unacked.Tag(links[d].consumer.queue, s.unacked.Last()+1, false)
 	}
 	return s
+}
+
+// dialectOf returns the dialect of a link of a session whose source has an address.
+func dialectOf(address string, s *state) dialects.Dialect {
+	d, err := dialects.Of(&amqp10.Attach{Role: amqp10.RoleReceiver, Source: &amqp10.Source{Address: amqp10.Some(address)}}, &s.access, &s.limits)
+	if err != nil {
+		panic(err)
+	}
+	return d
 }
 
 // sent returns the settlements sent to queues, and the deliveries in the dispositions sent to the client.

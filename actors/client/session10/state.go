@@ -12,7 +12,7 @@ import (
 	"candlemark/actors/client/rights"
 	"candlemark/actors/client/routing"
 	"candlemark/actors/client/session10/access"
-	"candlemark/actors/client/session10/batches"
+	"candlemark/actors/client/session10/dialects"
 	"candlemark/actors/client/session10/settlement"
 	work "candlemark/actors/client/session10/transactions"
 	"candlemark/actors/client/session10/window"
@@ -32,6 +32,7 @@ type state struct {
 	cfg     Config
 	rights  rights.Rights // of the user who logged in
 	access  access.Access
+	limits  dialects.Limits
 	client  requests.Client
 	decoder hotpath.Decoder
 	in      input.Input
@@ -47,8 +48,8 @@ type state struct {
 	recheck        access.Changes
 	peers          peers.QueueLinks
 	attachments    attachments
-	publishes      batches.Unconfirmed[*link] // unconfirmed, by publish number
-	outcomes       []outcome                  // to be sent
+	publishes      settlement.Unconfirmed[*link] // unconfirmed, by publish number
+	outcomes       []outcome                     // to be sent
 
 	settles map[uint64]*settlement.Asked[*link] // unanswered by queues, by request
 
@@ -83,6 +84,7 @@ func (s *state) init(cfg Config) {
 		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)
 	s.routes = routing.NewRoutes(&s.rights, &s.batches)
 	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Statuses: cfg.Statuses, Clock: cfg.Clock, Count: s.routes.Count}
+	s.limits = dialects.Limits{MaxMessage: cfg.MaxMessage, MaxEntityMessage: cfg.MaxEntityMessage}
 	s.unacked = unacked.New(&s.Mail)
 	s.windows = window.New(s.cfg.NextOutgoingID, s.cfg.IncomingWindow)
 	s.tracer = trace.Tracer{

@@ -4,9 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"candlemark/actors/client/session10/dialects"
 	"candlemark/internal/servicebus/dialect"
-	"candlemark/internal/servicebus/dialect/servicebus"
-	"candlemark/protocol/amqp10"
 )
 
 // takeToken executes a request to $cbs.
@@ -22,11 +21,11 @@ func recheckLinks(s *state) {
 		if !s.recheck.Concern(l.address) {
 			continue
 		}
-		err := refusedNow(s, l)
+		err := refusedNow(l)
 		switch {
 		case err == nil:
 		case l.opening != nil:
-			stopOpening(s, l, func(m *amqp10.Attach) { attachFailed(s, m, err) })
+			stopOpening(s, l, func(o *opening) { attachFailed(s, o.attach, o.dialect, err) })
 			return
 		case l.consumer == nil:
 			if l.answers != nil {
@@ -42,20 +41,17 @@ func recheckLinks(s *state) {
 }
 
 // refusedNow returns why, by tokens and statuses, a link would be refused if it were attached now.
-func refusedNow(s *state, l *link) error {
-	if l.closing || !servicebus.Is(l.address) || l.address == servicebus.TokenNode {
+func refusedNow(l *link) error {
+	switch d := l.dialect; {
+	case l.closing || d == nil:
 		return nil
-	}
-	may, err := s.access.RightsAt(l.address)
-	switch {
-	case err != nil:
-		return err
 	case l.opening != nil:
-		return may.Keeps(true, l.opening.Ask.Queue)
+		return d.Keeps(dialects.Receives, l.opening.ask.Queue)
 	case l.consumer != nil:
-		return may.Keeps(true, l.consumer.name)
+		return d.Keeps(dialects.Receives, l.consumer.name)
 	case l.publisher != nil && l.publisher.node == nil:
-		return may.Keeps(false, l.publisher.Name())
+		return d.Keeps(dialects.Sends, l.publisher.Name())
+	default:
+		return d.Keeps(dialects.Requests, "")
 	}
-	return nil
 }

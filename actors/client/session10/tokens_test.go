@@ -4,11 +4,12 @@ import (
 	"strconv"
 	"testing"
 
-	"candlemark/actors/client/session10/incoming"
+	"candlemark/actors/client/session10/dialects"
 	"candlemark/integration/testkit/users"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/access/grants"
 	"candlemark/internal/routing/topology"
+	"candlemark/protocol/amqp10"
 )
 
 // counting counts permission checks.
@@ -33,7 +34,12 @@ func TestRecheck_Bound(t *testing.T) {
 	for i := range uint32(200) {
 		name := "x" + strconv.Itoa(int(i))
 		v.Publish(v.Directory().WithExchange(&topology.Exchange{Name: name, Type: "fanout"}))
-		s.links[i] = &link{handle: i, address: name, publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Address: name, Exchange: []byte(name)}}}}
+		d, err := dialects.Of(&amqp10.Attach{Role: amqp10.RoleSender, Target: &amqp10.Target{Address: amqp10.Some(name)}}, &s.access, &s.limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.links[i] = &link{handle: i, address: name, dialect: d, publisher: &publisher{}}
+		s.links[i].publisher.ToEntity(name, name, "", 1<<30)
 		if err := s.access.Tokens.Put(name, &grants.Grant{User: auth.User{Name: "key"}, Ends: grants.Never}); err != nil {
 			t.Fatal(err)
 		}

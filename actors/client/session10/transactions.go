@@ -4,8 +4,9 @@ import (
 	"slices"
 
 	"candlemark/actors/client/routing"
-	"candlemark/actors/client/session10/batches"
+	"candlemark/actors/client/session10/dialects"
 	"candlemark/actors/client/session10/incoming"
+	"candlemark/actors/client/session10/settlement"
 	work "candlemark/actors/client/session10/transactions"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/servicebus/dialect"
@@ -23,11 +24,14 @@ func startWork(s *state) {
 			return r
 		},
 		Number: s.in.Request,
-		Attached: func(l *link) (there, entity bool) {
-			return s.links[l.handle] == l && l.consumer != nil, l.consumer != nil && l.consumer.entity
+		Attached: func(l *link) (there bool, d dialects.Dialect) {
+			if l.consumer == nil { // detached by the broker
+				return false, &dialects.RabbitMQ{}
+			}
+			return s.links[l.handle] == l, l.dialect
 		},
 		Permitted: func(copies int, then func()) { whenPermitted(s, copies, 0, then) },
-		Publish:   func(all []work.Publish, b *batches.Batch) { publishWork(s, all, b) },
+		Publish:   func(all []work.Publish, b *settlement.Batch) { publishWork(s, all, b) },
 	}
 }
 
@@ -50,7 +54,7 @@ func keepWork(s *state, d *transfer, targets []*routing.Target, outcome amqp10.S
 }
 
 // publishWork publishes the messages of a transaction, which queues have agreed to accept.
-func publishWork(s *state, all []work.Publish, b *batches.Batch) {
+func publishWork(s *state, all []work.Publish, b *settlement.Batch) {
 	for i := range all {
 		p := &all[i]
 		m, targets, histories := &p.Message, s.batches.Targets(p.Queues), s.batches.Targets(p.Histories)

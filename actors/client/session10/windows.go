@@ -29,7 +29,7 @@ func (s *state) flow(f *amqp10.Flow) {
 	case l == nil:
 		s.fail(amqp10.Errorf(amqp10.UnattachedHandle, "flow for handle %d, which is not attached", f.Handle.Value))
 	case l.opening != nil:
-		l.opening.Flow = new(*f)
+		l.opening.flow = new(*f)
 	case l.closing:
 	case l.consumer != nil:
 		s.creditGiven(l, f)

@@ -142,7 +142,7 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 
 // encode appends the head of a delivery of a queue to dst, returns its body, and traces it.
 func (s *state) encode(dst []byte, l *link, d *mail.Delivery, queue string) (head, body []byte) {
-	head, body, err := l.writer.Append(dst, &d.Message, entities.DeliveryOf(d, l.numbers(), l.consumer != nil && l.consumer.deadLetters))
+	head, body, err := l.writer.Append(dst, &d.Message, entities.DeliveryOf(d, l.numbers(), l.consumer != nil && l.consumer.from.DeadLetters))
 	if err != nil {
 		s.cfg.Log.Error().Err(err).Msg("a message with an unreadable header is delivered without the header")
 		body = d.Message.Body
@@ -156,8 +156,8 @@ func (s *state) encode(dst []byte, l *link, d *mail.Delivery, queue string) (hea
 func (s *state) start(w *writing, d *mail.Delivery) bool {
 	var body []byte
 	s.scratch, body = s.encode(s.scratch[:0], w.link, d, w.link.consumer.name)
-	if size, c := uint64(len(s.scratch)+len(body)), w.link.consumer; c.maxMessageSize > 0 && size > c.maxMessageSize && !c.entity {
-		s.fail(amqp10.Errorf(amqp10.MessageSizeExceeded, "message size (%d bytes) > maximum message size (%d bytes)", size, c.maxMessageSize))
+	if size, c := uint64(len(s.scratch)+len(body)), w.link.consumer; c.from.MaxMessage > 0 && size > c.from.MaxMessage {
+		s.fail(amqp10.Errorf(amqp10.MessageSizeExceeded, "message size (%d bytes) > maximum message size (%d bytes)", size, c.from.MaxMessage))
 		return false
 	}
 	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)

@@ -45,7 +45,7 @@ func (a *asked) received(q *topology.Queue, all []mail.Delivery) {
 	for i := range all {
 		d := &all[i]
 		entry := amqp10.Map{{Key: "message", Value: nil}}
-		facts := factsOf(d, numbers.OfQueue(q), servicebus.IsDeadLetters(a.Address))
+		facts := factsOf(d, numbers.OfQueue(q), a.Address.IsDeadLetters())
 		facts.Deferred = true
 		if d.Number != 0 {
 			facts.Token = servicebus.NewLockToken(d.Facts.Lock, d.Facts.Seq)

@@ -1,5 +1,5 @@
-// Package entities implements links of Azure Service Bus's dialect: their targets and sources, the format of
-// deliveries, and the settlement of messages.
+// Package entities executes the requests to the nodes of Azure Service Bus's entities. It has the format of the entities'
+// deliveries, and converts settlements of their messages.
 //
 // Owns: nothing.
 package entities

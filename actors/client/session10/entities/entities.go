@@ -1,7 +1,6 @@
 package entities
 
 import (
-	"candlemark/actors/client/session10/access"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/routing/message"
@@ -11,87 +10,6 @@ import (
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
-
-// AddressOf returns the address of the broker's end of a link.
-func AddressOf(m *amqp10.Attach) string {
-	switch {
-	case m.Role == amqp10.RoleSender && m.Target != nil:
-		return m.Target.Address.Or("")
-	case m.Role == amqp10.RoleReceiver && m.Source != nil:
-		return m.Source.Address.Or("")
-	}
-	return ""
-}
-
-// Check calls CheckLength and, if there is no error, Name.
-func Check(m *amqp10.Attach, a *access.Access) error {
-	if err := CheckLength(m); err != nil {
-		return err
-	}
-	canonicalise(m, a)
-	return nil
-}
-
-// canonicalise replaces the address of the broker's end of a link with the canonical entity address (access.Access.Entity).
-func canonicalise(m *amqp10.Attach, a *access.Access) {
-	given := AddressOf(m)
-	name := a.Entity(given)
-	switch {
-	case name == given:
-	case m.Role == amqp10.RoleSender:
-		to := *m.Target
-		to.Address = amqp10.Some(name)
-		m.Target = &to
-	default:
-		from := *m.Source
-		from.Address = amqp10.Some(name)
-		m.Source = &from
-	}
-}
-
-// UsesServiceBus reports whether a link uses Azure Service Bus's dialect.
-func UsesServiceBus(m *amqp10.Attach) bool { return servicebus.Is(AddressOf(m)) }
-
-// IsEmpty reports whether a link's source is a queue that is always empty.
-func IsEmpty(m *amqp10.Attach) bool { return UsesServiceBus(m) && servicebus.IsEmpty(AddressOf(m)) }
-
-// FromDeadLetters reports whether a link's source is a dead-letter queue.
-func FromDeadLetters(m *amqp10.Attach) bool { return servicebus.IsDeadLetters(AddressOf(m)) }
-
-// TargetOf returns the address of the target of a link, "" for none.
-func TargetOf(m *amqp10.Attach) string {
-	if m.Target == nil {
-		return ""
-	}
-	return m.Target.Address.Or("")
-}
-
-// MaxLinkName and MaxLinkAddress are the maximum lengths, in bytes, of the name of a link and of its addresses: the
-// broker keeps them as long as the link. Entity names have at most 310 bytes, addresses of RabbitMQ's dialect less than
-// 1,600.
-const (
-	MaxLinkName    = 1024
-	MaxLinkAddress = 4096
-)
-
-// CheckLength refuses links with a longer name or address. The error is amqp:invalid-field.
-func CheckLength(m *amqp10.Attach) error {
-	switch {
-	case len(m.Name) > MaxLinkName:
-		return amqp10.Errorf(amqp10.InvalidField, "the link name has %d bytes, more than the limit of %d", len(m.Name), MaxLinkName)
-	case len(AddressOf(m)) > MaxLinkAddress, m.Role == amqp10.RoleReceiver && len(TargetOf(m)) > MaxLinkAddress:
-		return amqp10.Errorf(amqp10.InvalidField, "a link address has more than %d bytes", MaxLinkAddress)
-	}
-	return nil
-}
-
-// SourceOf returns the name of the queue from which a link receives.
-func SourceOf(m *amqp10.Attach) (queue string, err error) {
-	if !UsesServiceBus(m) {
-		return dialect.ParseSource(AddressOf(m))
-	}
-	return servicebus.ParseSource(AddressOf(m))
-}
 
 // RefusedAttach returns the attach of a link without source or target, which is then detached.
 func RefusedAttach(m *amqp10.Attach) *amqp10.Attach {

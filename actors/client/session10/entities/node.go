@@ -19,8 +19,8 @@ const MaxRequest = 1 << 20
 
 // Node answers the requests to ENTITY/$management.
 type Node struct {
-	Queue   string // of the entity
-	Address string // of the node
+	Queue   string             // of the entity
+	Address servicebus.Address // of the node
 	Access  *access.Access
 	// MaxMessage is the maximum size of a message to the entity in bytes.
 	MaxMessage uint64
@@ -59,7 +59,7 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	}
 	a := &asked{n, r, done}
 	writes := r.Operation == servicebus.ScheduleMessage || r.Operation == servicebus.CancelScheduled
-	may, err := n.Access.RightsAt(n.Address)
+	may, err := n.Access.RightsAt(n.Address.Text)
 	switch r.Operation {
 	case servicebus.AddRule, servicebus.RemoveRule, servicebus.EnumerateRules:
 		if err != nil {
@@ -85,7 +85,7 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	switch {
 	case err != nil:
 		a.failed(err)
-	case servicebus.IsEmpty(n.Address):
+	case n.Address.IsEmpty():
 		a.empty()
 	case r.Operation == servicebus.ScheduleMessage:
 		a.schedule(q)
@@ -160,7 +160,7 @@ func (a *asked) empty() {
 	case servicebus.ReceiveByNumber:
 		a.notFound()
 	default:
-		a.failed(amqp10.Errorf(amqp10.NotAllowed, "'%s' never contains messages", a.Address))
+		a.failed(amqp10.Errorf(amqp10.NotAllowed, "'%s' never contains messages", a.Address.Text))
 	}
 }
 
@@ -178,7 +178,7 @@ func (a *asked) peek(q *topology.Queue) {
 			}
 			list := amqp10.List{}
 			for _, m := range reply.(*mail.PeekReply).Messages {
-				if encoded, ok := peeked(&m, from, servicebus.IsDeadLetters(a.Address)); ok {
+				if encoded, ok := peeked(&m, from, a.Address.IsDeadLetters()); ok {
 					if withoutBody {
 						encoded = servicebus.WithoutBody(encoded)
 					}

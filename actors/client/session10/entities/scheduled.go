@@ -14,7 +14,7 @@ import (
 // queues and therefore no message numbers.
 func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
 	vhost := may.VHost
-	if a.Operation == servicebus.ScheduleMessage && !servicebus.MaySchedule(a.Address) {
+	if a.Operation == servicebus.ScheduleMessage && !a.Address.MaySchedule() {
 		return nil, amqp10.Errorf(amqp10.NotAllowed, "messages cannot be sent to '%s'", a.Queue)
 	}
 	q, x := vhost.Directory().Queue([]byte(a.Queue)), vhost.Directory().Exchange([]byte(a.Queue))

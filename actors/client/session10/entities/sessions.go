@@ -7,35 +7,8 @@ import (
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/servicebus/dialect"
 	"candlemark/internal/servicebus/dialect/servicebus"
-	"candlemark/internal/servicebus/numbers"
 	"candlemark/protocol/amqp10"
 )
-
-// Opening is a link that waits for a session of a queue; the client's other input continues.
-type Opening struct {
-	Attach  *amqp10.Attach
-	Ask     *mail.Consume
-	Queue   mail.Address
-	Numbers numbers.Of
-	Flow    *amqp10.Flow // the client's last flow, applied when the link has a session; nil for none
-}
-
-// Cancel returns the command that ends the wait.
-func (o *Opening) Cancel(r mail.Request) *mail.CancelConsumer {
-	return &mail.CancelConsumer{Request: r, Channel: o.Ask.Channel, Tag: o.Ask.Tag}
-}
-
-// Session returns the session that a link requests, nil if it requests none.
-func Session(m *amqp10.Attach) (*mail.SessionRequest, error) {
-	if !UsesServiceBus(m) {
-		return nil, nil
-	}
-	id, next, wanted, err := servicebus.SessionOf(m.Source.Filter)
-	if err != nil || !wanted {
-		return nil, err
-	}
-	return &mail.SessionRequest{ID: id, Next: next, Wait: servicebus.WaitOf(m.Properties), Link: m.Name}, nil
-}
 
 // Grant adds the locked session and the end of its lock to the answer to an attach; it adds nothing if got is nil.
 func Grant(answer, m *amqp10.Attach, got *mail.SessionLocked) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"candlemark/actors/client/rights"
-	"candlemark/actors/client/session10/access"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/servicebus/dialect"
 	"candlemark/internal/servicebus/dialect/servicebus"
@@ -16,23 +15,48 @@ import (
 // of it is used.
 const Credit = 500
 
-// Target is the target of a link.
+// Target is the target of a link. Its dialect sets all fields when the link is attached.
 type Target struct {
 	Anonymous     bool   // each message has its own address
 	Exchange, Key []byte // otherwise the same for all messages
-	Entity        bool   // the link uses Azure Service Bus's dialect
-	Address       string // for an Entity
-	may           access.Sender
-	holder        *topology.Queue // of the topic, for messages that the topic is to hold; otherwise nil
 	Reader        dialect.Reader
+	// BatchFormat is the message-format of batches, 0 if they are not supported.
+	BatchFormat uint32
+	// Whole: a message that is too large or has no room is refused when it is complete; otherwise it detaches the link at once.
+	// Clients of Azure Service Bus wait for the outcome of a message even if its link is detached.
+	Whole bool
+	// Refused and Unroutable are the outcomes of a message that the client may not publish to the target, and of a message
+	// without a queue.
+	Refused, Unroutable amqp10.StateKind
+
+	checks checks
+	holder *topology.Queue // of the topic, for messages that the topic is to hold; otherwise nil
+}
+
+// NewTarget returns a target of RabbitMQ's dialect without an address, for the link with the given handle.
+func NewTarget(handle uint32) Target {
+	return Target{Reader: dialect.NewReader(handle), Refused: amqp10.Released, Unroutable: amqp10.Released, checks: rabbitMQ{}}
+}
+
+// ToEntity sets the target to an entity of Azure Service Bus: an exchange, or a queue if exchange is "".
+func (t *Target) ToEntity(address, exchange, key string) {
+	t.Exchange, t.Key, t.checks = []byte(exchange), []byte(key), &entity{address: address}
+	t.BatchFormat, t.Whole = servicebus.BatchFormat, true
+	t.Refused, t.Unroutable = amqp10.Rejected, amqp10.Released // clients mistake released for success
+	if exchange != "" {
+		t.Unroutable = amqp10.Accepted // no rule of the topic selects it (SBR-5)
+	}
 }
 
 // ToQueue returns the target of messages sent to an address for a queue, or for the holder of a topic (DLY-15).
-func ToQueue(address string, q *topology.Queue) Target {
+func ToQueue(address string, q *topology.Queue) (t Target) {
 	if q.Holds() {
-		return Target{Entity: true, Address: address, Exchange: []byte(topology.HeldFor(q.Name)), holder: q}
+		t.ToEntity(address, topology.HeldFor(q.Name), "")
+		t.holder = q
+	} else {
+		t.ToEntity(address, "", q.Name)
 	}
-	return Target{Entity: true, Address: address, Key: []byte(q.Name)}
+	return t
 }
 
 // Name returns the name of the entity: the exchange, or the queue if it is the default exchange.
@@ -68,9 +92,10 @@ func (t *Target) To(address string, may *rights.Rights) (*topology.Queue, error)
 // Link is the credit of a link on which the client sends, and its incomplete delivery.
 type Link struct {
 	Target
-	Window         uint32 // number of messages that the client may send before settlement
-	MaxMessageSize uint64 // limit for messages, in bytes
-	Mode           uint8  // snd-settle-mode
+	Window         uint32     // number of messages that the client may send before settlement
+	MaxMessageSize uint64     // limit for messages, in bytes
+	Mode           uint8      // snd-settle-mode
+	Properties     amqp10.Map // of the answer to its attach
 	Credit, Count  uint32
 	Open           int // messages without a written outcome, and requests without a written answer
 
@@ -85,12 +110,10 @@ type Link struct {
 	refused error // why the message is refused once it is complete, and its rest dropped; nil otherwise
 }
 
-// Properties returns the properties of the answer to the attach of a link to an entity, nil for other links.
-func (l *Link) Properties() amqp10.Map {
-	if !l.Entity {
-		return nil
-	}
-	return servicebus.LinkProperties(l.MaxMessageSize)
+// ToEntity sets the target to an entity of Azure Service Bus: an exchange, or a queue if exchange is "". Both settle modes are allowed.
+func (l *Link) ToEntity(address, exchange, key string, maxMessageSize uint64) {
+	l.Target.ToEntity(address, exchange, key)
+	l.MaxMessageSize, l.Mode, l.Properties = maxMessageSize, amqp10.SenderMixed, servicebus.LinkProperties(maxMessageSize)
 }
 
 // Publishing is a complete delivery.
@@ -146,7 +169,7 @@ func (l *Link) Take(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) (d P
 		err = l.room(t, payload, a)
 	}
 	switch {
-	case err != nil && !l.Entity:
+	case err != nil && !l.Whole:
 		return d, false, err
 	case err != nil || l.refused != nil:
 		d = l.drop(t, a, err)
@@ -176,8 +199,7 @@ func (l *Link) room(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) erro
 }
 
 // drop drops a transfer of a refused message, and the earlier transfers of the message. A non-nil err becomes the
-// reason. It returns the delivery if this is the last transfer. Clients of Azure Service Bus wait for the outcome of a
-// message even if its link is detached.
+// reason. It returns the delivery if this is the last transfer.
 func (l *Link) drop(t *amqp10.Transfer, a *budget.Arrivals, err error) (d Publishing) {
 	if err != nil {
 		a.Drop(l.kept)
@@ -190,11 +212,9 @@ func (l *Link) drop(t *amqp10.Transfer, a *budget.Arrivals, err error) (d Publis
 	return d
 }
 
-// moded checks a delivery against the snd-settle-mode of the link. On links of Azure Service Bus's dialect both are
-// allowed.
+// moded checks a delivery against the snd-settle-mode of the link.
 func (l *Link) moded(settled bool) error {
 	switch {
-	case l.Entity:
 	case l.Mode == amqp10.SenderSettled && !settled:
 		return amqp10.Errorf(amqp10.InvalidField, "sender settle mode is 'settled' but transfer settled flag is interpreted as being 'false'")
 	case l.Mode == amqp10.SenderUnsettled && settled:
@@ -210,7 +230,7 @@ func (l *Link) begin(t *amqp10.Transfer) error {
 		return amqp10.Errorf(amqp10.TransferLimitExceeded, "more messages than the link credit allows")
 	case !t.DeliveryID.Set:
 		return &SessionError{amqp10.Errorf(amqp10.InvalidField, "the first transfer of a delivery has no delivery-id")}
-	case t.MessageFormat.Or(0) != 0 && !(l.Entity && t.MessageFormat.Value == servicebus.BatchFormat):
+	case t.MessageFormat.Or(0) != 0 && t.MessageFormat.Value != l.BatchFormat:
 		return amqp10.Errorf(amqp10.NotImplemented, "message-format %d is not supported", t.MessageFormat.Value)
 	}
 	l.Credit--

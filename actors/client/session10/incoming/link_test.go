@@ -21,7 +21,8 @@ func TestTake_Refused_SBE13(t *testing.T) {
 	a := intake.Of(anybody{})
 	part := make([]byte, 64<<10)
 	for limit, want := range map[uint64]amqp10.Symbol{256 << 10: amqp10.MessageSizeExceeded, 1 << 30: amqp10.ResourceLimitExceeded} {
-		l := &Link{Target: Target{Entity: true}, Credit: 10, MaxMessageSize: limit}
+		l := &Link{Credit: 10}
+		l.ToEntity("e", "e", "", limit)
 		id := amqp10.Some(uint32(7))
 		for range 40 {
 			if _, whole, err := l.Take(&amqp10.Transfer{DeliveryID: id, More: true}, part, a); whole || err != nil {

@@ -1,8 +1,6 @@
 package incoming
 
 import (
-	"strings"
-
 	"candlemark/actors/client/rights"
 	"candlemark/actors/client/routing"
 	"candlemark/actors/client/session10/access"
@@ -10,7 +8,6 @@ import (
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/servicebus/dialect"
 	"candlemark/protocol"
-	"candlemark/protocol/amqp10"
 )
 
 // Publish is a message that is being published.
@@ -37,52 +34,26 @@ func (d *Publish) Check(to *Target, payload []byte, routes *routing.RouteCache, 
 		return d.Refused
 	}
 	c, m := &d.Content, &d.Message
-	if d.Content, err = to.Reader.Read(payload, to.Entity); err != nil {
+	if d.Content, err = to.checks.read(to, payload); err != nil {
 		return err
-	}
-	if c.BadCC != nil && !to.Entity {
-		if to.Anonymous {
-			return c.BadCC
-		}
-		return &LinkError{c.BadCC}
 	}
 	m.Exchange, m.RoutingKey = to.Exchange, to.Key
 	m.Header, m.Body, m.TTL, m.Priority = c.Header, c.Body, c.TTL, c.Priority
-	if to.Entity {
-		return d.checkEntity(to, routes, a)
+	if err := to.checks.route(d, to, routes, a); err != nil {
+		return err
 	}
-	if to.Anonymous {
-		t, err := dialect.ParseTarget(c.To)
-		switch {
-		case err != nil && c.To == "":
-			return amqp10.Errorf(amqp10.PreconditionFailed, "anonymous terminus requires 'to' address to be set")
-		case err != nil:
-			return amqp10.Errorf(amqp10.PreconditionFailed, "bad 'to' address string: %s", strings.ToValidUTF8(c.To[:min(len(c.To), 255)], ""))
-		}
-		m.Exchange, m.RoutingKey = []byte(t.Exchange), []byte(t.Key)
+	if err := d.delay(routes); err != nil {
+		return err
 	}
-	x, topics, err := routes.Exchange(m.Exchange)
-	if err != nil {
-		return &LinkError{err}
-	}
-	d.To = x
-	if len(c.CC) > 0 {
-		m.Overlay = &message.Overlay{CC: c.CC}
-		for _, key := range c.CC {
-			d.Keys = append(d.Keys, []byte(key))
+	if d.To.Name == topology.AdminExchange {
+		if err := command(m, a.Login); err != nil {
+			return err
 		}
 	}
-	if topics {
-		if err := a.Login.Topics(x, m.RoutingKey, d.Keys); err != nil {
-			return &LinkError{err}
-		}
+	if c.HasUserID {
+		return to.checks.userID(c.UserID, a)
 	}
-	return d.checkRest(func(name []byte) error {
-		if err := a.Login.UserID(name); err != nil {
-			return &amqp10.Error{Condition: amqp10.UnauthorizedAccess, Description: dialect.ErrorOf(err).Description}
-		}
-		return nil
-	}, routes, a)
+	return nil
 }
 
 // Find returns the targets of a checked message. Errors and validity: as routing.Routes.Find.
@@ -91,31 +62,6 @@ func (d *Publish) Find(to *Target, routes *routing.RouteCache) ([]*routing.Targe
 		return routes.ToHolder(d.To, to.holder), nil
 	}
 	return routes.Find(d.To, &d.Message, d.Keys, d.Content.Headers)
-}
-
-// checkEntity makes the checks of a message to an entity, which ignores carbon copies.
-func (d *Publish) checkEntity(to *Target, routes *routing.RouteCache, a *access.Access) (err error) {
-	if d.To, err = to.may.Check(a, to.Address, to.Exchange, to.Key); err != nil {
-		return &LinkError{err}
-	}
-	routes.UseChecked(d.To)
-	return d.checkRest(to.may.UserID, routes, a)
-}
-
-// checkRest makes the checks of a single message.
-func (d *Publish) checkRest(userID func([]byte) error, routes *routing.RouteCache, a *access.Access) error {
-	if err := d.delay(routes); err != nil {
-		return err
-	}
-	if d.To.Name == topology.AdminExchange {
-		if err := command(&d.Message, a.Login); err != nil {
-			return err
-		}
-	}
-	if d.Content.HasUserID {
-		return userID(d.Content.UserID)
-	}
-	return nil
 }
 
 // command checks that the client may publish an admin command.

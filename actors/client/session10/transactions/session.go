@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"candlemark/actors/client/session10/batches"
+	"candlemark/actors/client/session10/dialects"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/settlement"
 	"candlemark/actors/client/session10/window"
@@ -35,13 +35,12 @@ type Session[Link comparable] struct {
 	Wait   func(done func(reply any, err error)) mail.Request
 	Resume func()
 	Number func() mail.Request
-	// Attached reports whether a link on which the client receives is still attached, and whether it uses Azure Service
-	// Bus's dialect.
-	Attached func(l Link) (there, entity bool)
+	// Attached reports whether a link on which the client receives is still attached, and returns its dialect.
+	Attached func(l Link) (there bool, d dialects.Dialect)
 	// Permitted calls then when that many copies may be made, perhaps at once; input waits until then.
 	Permitted func(copies int, then func())
 	// Publish publishes messages; queues confirm the messages of b.
-	Publish func(all []Publish, b *batches.Batch)
+	Publish func(all []Publish, b *settlement.Batch)
 
 	asks       map[uint64]*Transaction[Link]       // unanswered by queues, by request
 	discharges map[uint64]func(state amqp10.State) // unanswered by the connection, by request
@@ -177,11 +176,8 @@ func (s *Session[Link]) tags(first, last uint64) (all []uint64) {
 func (s *Session[Link]) keep(x *Transaction[Link], tag uint64, m *amqp10.Disposition, outcome *amqp10.State) (err error) {
 	l, _ := s.Owners.Take(tag)
 	one := Settlement[Link]{Tag: tag, Link: l, State: amqp10.State{Kind: outcome.Kind}, Settled: m.Settled}
-	if _, entity := s.Attached(l); entity {
-		one.How, one.Outcome, err = entities.Settlement(outcome, s.Clock)
-	} else {
-		one.How, one.Outcome, _, err = settlement.Of(outcome, true, s.Clock)
-	}
+	_, d := s.Attached(l)
+	one.How, one.Outcome, _, err = d.Settlement(outcome, true, s.Clock)
 	if err != nil {
 		s.Owners.Restore(tag, l)
 		x.Break(entities.ErrorOf(err))
@@ -210,14 +206,12 @@ func (s *Session[Link]) Settling(l Link) (numbers []uint64) {
 
 // restore undoes the settlement of a delivery, if the client still holds it.
 func (s *Session[Link]) restore(x *Settlement[Link]) {
-	there, entity := s.Attached(x.Link)
+	there, d := s.Attached(x.Link)
 	switch {
 	case x.Settled:
 		s.Unacked.Settle(x.Delivery, mail.Release, nil)
-	case !there && entity:
-		s.Unacked.Settle(x.Delivery, mail.Leave, nil)
 	case !there:
-		s.Unacked.Settle(x.Delivery, mail.Requeue, nil)
+		s.Unacked.Settle(x.Delivery, d.Left(), nil)
 	default:
 		s.Unacked.Restore(x.Tag, x.Delivery)
 		s.Owners.Restore(x.Tag, x.Link)
@@ -337,7 +331,7 @@ func (s *Session[Link]) publishNow(x *Transaction[Link]) {
 		return
 	}
 	s.Wait(nil)
-	b := &batches.Batch{Left: x.Confirms()}
+	b := &settlement.Batch{Left: x.Confirms()}
 	if b.Left > 0 {
 		b.Asked = s.Wait(func(_ any, err error) {
 			if s.Wait(nil); err != nil {
@@ -372,7 +366,7 @@ func (s *Session[Link]) Drop() {
 	for _, x := range s.byID {
 		for i := range x.Settles {
 			one := &x.Settles[i]
-			if _, entity := s.Attached(one.Link); entity && !one.Settled {
+			if _, d := s.Attached(one.Link); d.Left() == mail.Leave && !one.Settled {
 				s.Unacked.Settle(one.Delivery, mail.Leave, nil)
 			}
 		}

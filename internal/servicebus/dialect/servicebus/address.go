@@ -19,45 +19,41 @@ func IsRabbitMQs(address string) bool {
 // Renamed returns an address with another name of its queue, or topic, that differs only in case.
 func Renamed(address, name string) string { return entity.Renamed(address, name) }
 
-// ParseTarget reads the address of an entity to send to. The error is amqp:not-allowed if nothing can be sent there.
-func ParseTarget(address string) (name string, err error) {
-	a := entity.ParseAddress(address)
+// Address is the parsed address of an entity, of its sub-queue, or of its node.
+type Address struct {
+	Text string // as the client has given it
+	entity.Address
+}
+
+// Parse parses an address. It never fails: names are not checked.
+func Parse(address string) Address { return Address{address, entity.ParseAddress(address)} }
+
+// Target returns the name of the entity to send to. The error is amqp:not-allowed if nothing can be sent there.
+func (a *Address) Target() (name string, err error) {
 	if a.Subscription != "" || a.Sub != "" || a.Management {
-		return "", amqp10.Errorf(amqp10.NotAllowed, "messages cannot be sent to '%s'", address)
+		return "", amqp10.Errorf(amqp10.NotAllowed, "messages cannot be sent to '%s'", a.Text)
 	}
 	return a.Entity, nil
 }
 
-// MaySchedule reports whether the node of an address belongs to an entity that messages may be sent to.
-func MaySchedule(address string) bool {
-	a := entity.ParseAddress(address)
-	return a.Subscription == "" && a.Sub == ""
-}
+// MaySchedule reports whether the node at the address belongs to an entity that messages may be sent to.
+func (a *Address) MaySchedule() bool { return a.Subscription == "" && a.Sub == "" }
 
-// ParseNode reads the address of an entity's node, ENTITY/$management; ok is false for other addresses. The name is the
-// name of the entity's queue, or of the topic.
-func ParseNode(address string) (name string, ok bool) {
-	a := entity.ParseAddress(address)
-	return a.QueueName(), a.Management && Is(address)
-}
+// IsNode reports whether it is the address of an entity's node, ENTITY/$management.
+func (a *Address) IsNode() bool { return a.Management && Is(a.Text) }
 
-// IsEmpty reports whether an address leads to a transfer dead-letter queue, or to its node. Such a queue is always
-// empty: messages that cannot be forwarded stay in the entity's queue and are tried again.
-func IsEmpty(address string) bool {
-	return entity.ParseAddress(address).Sub == entity.TransferDeadLetters
-}
+// IsEmpty reports whether it leads to a transfer dead-letter queue, or to its node. Such a queue is always empty: messages
+// that cannot be forwarded stay in the entity's queue and are tried again.
+func (a *Address) IsEmpty() bool { return a.Sub == entity.TransferDeadLetters }
 
-// IsDeadLetters reports whether an address leads to a dead-letter queue, or to its node.
-func IsDeadLetters(address string) bool {
-	return entity.ParseAddress(address).Sub == entity.DeadLetters
-}
+// IsDeadLetters reports whether it leads to a dead-letter queue, or to its node.
+func (a *Address) IsDeadLetters() bool { return a.Sub == entity.DeadLetters }
 
-// ParseSource reads the address of an entity to receive from, and returns the name of its queue; for a transfer
-// dead-letter queue, see [IsEmpty], the entity's queue. The error is amqp:not-implemented.
-func ParseSource(address string) (queue string, err error) {
-	a := entity.ParseAddress(address)
+// Source returns the name of the queue of the entity to receive from; for a transfer dead-letter queue, see
+// [Address.IsEmpty], the entity's queue. The error is amqp:not-implemented.
+func (a *Address) Source() (queue string, err error) {
 	if a.Management {
-		return "", amqp10.Errorf(amqp10.NotImplemented, "'%s' is not supported", address)
+		return "", amqp10.Errorf(amqp10.NotImplemented, "'%s' is not supported", a.Text)
 	}
 	return a.QueueName(), nil
 }

@@ -1,14 +1,10 @@
-package batches
+package settlement
 
 import (
 	"testing"
 
 	"candlemark/protocol/amqp10"
-
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The last outcome becomes the batch's: rejected, if any message was.
 func TestEnds(t *testing.T) {
