@@ -13,12 +13,12 @@ import (
 const batchSteps = 10 * topology.TurnSteps
 
 // publishBatch publishes all messages of a batch or none: all are checked before the first is published.
-func publishBatch(s *state, whole *transfer, payload []byte) {
+func (s *publishing) publishBatch(whole *transfer, payload []byte) {
 	messages, err := servicebus.Batch(payload)
 	var all []transfer
 	if err == nil {
 		whole.batch = &settlement.Batch{}
-		all, err = tryAll(s, whole, messages)
+		all, err = s.tryAll(whole, messages)
 	}
 	if err != nil {
 		whole.batch = nil
@@ -34,64 +34,64 @@ func publishBatch(s *state, whole *transfer, payload []byte) {
 			all[i].Message.Own()
 		}
 	}
-	whenPermitted(s, copies, len(payload), func() {
-		publishAll(s, whole.batch, all)
-		s.flush()
+	s.queues.whenPermitted(copies, len(payload), func() {
+		s.publishAll(whole.batch, all)
+		s.queues.flush()
 	})
 }
 
 // publishNumbered publishes messages sent to an address to a queue or to the holder of a topic (DLY-15), all or none,
 // and then calls done with their numbers in the queue.
-func publishNumbered(s *state, address servicebus.Address, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
+func (s *publishing) publishNumbered(address servicebus.Address, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
 	b := &settlement.Batch{Queue: q.PID, Numbers: make([]uint64, len(messages))}
 	to := &link{publisher: &publisher{Link: incoming.Link{Target: incoming.ToQueue(address.Text, q)}}}
-	all, err := tryAll(s, &transfer{link: to, batch: b}, messages)
+	all, err := s.tryAll(&transfer{link: to, batch: b}, messages)
 	if err != nil {
 		done(nil, err)
 		return
 	}
-	b.Asked = s.request(func(_ any, err error) { done(b.Numbers, err) }).ID
+	b.Asked = s.queues.request(func(_ any, err error) { done(b.Numbers, err) }).ID
 	s.in.Patient()
-	publishAll(s, b, all)
-	s.flush()
+	s.publishAll(b, all)
+	s.queues.flush()
 }
 
 // tryAll checks all messages of a batch; whole holds their common fields.
-func tryAll(s *state, whole *transfer, messages [][]byte) (all []transfer, err error) {
+func (s *publishing) tryAll(whole *transfer, messages [][]byte) (all []transfer, err error) {
 	all = make([]transfer, len(messages))
 	whole.batch.Left = len(messages)
-	maxSteps := s.routes.Steps() + batchSteps
+	maxSteps := s.queues.routes.Steps() + batchSteps
 	for i := 0; i < len(messages) && err == nil; i++ {
 		all[i] = transfer{link: whole.link, id: whole.id, settled: whole.settled, tx: whole.tx, batch: whole.batch, at: int32(i)}
-		err = tryRoute(s, &all[i], messages[i], maxSteps)
+		err = s.tryRoute(&all[i], messages[i], maxSteps)
 	}
 	return all, err
 }
 
 // publishAll publishes the checked messages of a batch, so that each queue accepts all of its messages or none.
-func publishAll(s *state, b *settlement.Batch, all []transfer) {
-	s.batches.Flush() // earlier messages are not part of the batch
+func (s *publishing) publishAll(b *settlement.Batch, all []transfer) {
+	s.queues.batches.Flush() // earlier messages are not part of the batch
 	for i := range all {
 		d := &all[i]
 		d.Message.Own() // otherwise each message would keep the whole batch in memory
-		s.routed(d, s.routes.Again(d.To, d.Message.RoutingKey, d.Keys, &d.found))
+		s.routed(d, s.queues.routes.Again(d.To, d.Message.RoutingKey, d.Keys, &d.found))
 	}
-	s.batches.FlushWhole(b.Counts())
+	s.queues.batches.FlushWhole(b.Counts())
 }
 
 // tryRoute checks a message of a batch, whose routes may take up to most steps.
-func tryRoute(s *state, d *transfer, message []byte, maxSteps int) error {
+func (s *publishing) tryRoute(d *transfer, message []byte, maxSteps int) error {
 	if err := s.check(d, message); err != nil {
 		return err
 	}
-	targets, err := d.Find(&d.link.publisher.Target, s.routes)
+	targets, err := d.Find(&d.link.publisher.Target, s.queues.routes)
 	if err != nil {
 		return err
 	}
-	d.found = s.routes.Stored(targets)
-	s.routes.Count(len(targets) + len(s.routes.Histories()))
-	if s.routes.Over() || s.routes.Steps() > maxSteps {
+	d.found = s.queues.routes.Stored(targets)
+	s.queues.routes.Count(len(targets) + len(s.queues.routes.Histories()))
+	if s.queues.routes.Over() || s.queues.routes.Steps() > maxSteps {
 		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "the batch goes to too many queues: send smaller batches")
 	}
-	return d.CheckTimes(targets, s.routes)
+	return d.CheckTimes(targets, s.queues.routes)
 }

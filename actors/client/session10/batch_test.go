@@ -28,8 +28,8 @@ func idle(change ...func(*Config)) *state {
 		f(&cfg)
 	}
 	s := &state{}
-	s.Me = address.Named("self")
 	s.init(cfg)
+	s.Me = address.Named("self")
 	return s
 }
 
@@ -45,7 +45,7 @@ func crowded(queues int) (*state, *link) {
 	x.Publish(routes)
 	v.Publish(v.Directory().WithExchange(x))
 	s := idle(func(cfg *Config) { cfg.VHost = v })
-	s.routes.BeginTurn(s.cfg.Clock)
+	s.queues.routes.BeginTurn(s.cfg.Clock)
 	l := &link{publisher: &publisher{}}
 	l.publisher.ToEntity("crowd", "crowd", "", 1<<30)
 	return s, l
@@ -62,7 +62,7 @@ func batchOf(bodies ...string) (whole []byte) {
 
 // enqueued calls f for each message sent to a queue, and releases it.
 func (s *state) enqueued(f func(m *message.Message)) {
-	s.flush()
+	s.queues.flush()
 	for _, p := range s.Out {
 		if e, ok := p.Mail.(*mail.Enqueue); ok {
 			for i := range e.Messages {
@@ -81,7 +81,7 @@ func TestBatch_Owned(t *testing.T) {
 		whole := &transfer{link: l}
 		whole.Message.Owned = owned
 		payload := batchOf("one", "two")
-		publishBatch(s, whole, payload)
+		s.publishing.publishBatch(whole, payload)
 		clear(payload)
 		var got []string
 		s.enqueued(func(m *message.Message) {
@@ -106,21 +106,21 @@ func TestBatch_Bound(t *testing.T) {
 		accepted bool
 	}{{len(body), false}, {batchSteps / queues / 4, true}} {
 		s, l := crowded(queues)
-		publishBatch(s, &transfer{link: l, settled: !c.accepted}, batchOf(body[:c.messages]...))
+		s.publishing.publishBatch(&transfer{link: l, settled: !c.accepted}, batchOf(body[:c.messages]...))
 		got := 0
 		s.enqueued(func(*message.Message) { got++ })
 		want := 0
 		if c.accepted {
 			want = c.messages * queues
 		}
-		if got != want || s.routes.Steps() > 2*batchSteps+topology.TurnSteps {
-			t.Errorf("%d messages to %d queues: %d are published, in %d steps", c.messages, queues, got, s.routes.Steps())
+		if got != want || s.queues.routes.Steps() > 2*batchSteps+topology.TurnSteps {
+			t.Errorf("%d messages to %d queues: %d are published, in %d steps", c.messages, queues, got, s.queues.routes.Steps())
 		}
 	}
 	s, l := crowded(queues)
-	publishBatch(s, &transfer{link: l}, batchOf(body...))
-	if n := len(s.outcomes); n != 1 || s.outcomes[0].state.Kind != amqp10.Rejected || s.outcomes[0].state.Error.Condition != amqp10.ResourceLimitExceeded {
-		t.Errorf("%+v", s.outcomes)
+	s.publishing.publishBatch(&transfer{link: l}, batchOf(body...))
+	if n := len(s.output.outcomes); n != 1 || s.output.outcomes[0].state.Kind != amqp10.Rejected || s.output.outcomes[0].state.Error.Condition != amqp10.ResourceLimitExceeded {
+		t.Errorf("%+v", s.output.outcomes)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestDynamicRefused_DEC18(t *testing.T) {
 	queue := &topology.Queue{Name: "amq.dyn-q", PID: address.Named("q")}
 	s.cfg.VHost.Publish(s.cfg.VHost.Directory().WithQueue(queue))
 	m := &amqp10.Attach{Role: amqp10.RoleReceiver, Source: &amqp10.Source{Dynamic: true, Address: amqp10.Some("/queues/amq.dyn-q")}}
-	if err := attachConsumer(s, m, dialectOf("/queues/amq.dyn-q", s)); err != nil {
+	if err := s.attachConsumer(m, dialectOf("/queues/amq.dyn-q", s)); err != nil {
 		t.Fatal(err)
 	}
 	s.answered(&mail.ConsumeReply{Reply: mail.Reply{ID: s.in.Next() - 1, Err: errors.New("refused")}})

@@ -11,12 +11,12 @@ import (
 )
 
 // describe answers DescribeChannel. It changes nothing.
-func describe(s *state, m *mail.DescribeChannel) {
+func (s *state) describe(m *mail.DescribeChannel) {
 	counts, more := s.Figures()
 	info := &mail.ChannelInfo{
 		Reply: m.Done(nil), Number: s.cfg.Channel, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
-		Running: s.in.Phase == input.Open, Confirm: true, Unacked: max(s.unacked.Len()-s.unacked.Late(), 0), Unconfirmed: s.publishes.Len(),
-		Counts: counts, Published: *more, LastUse: s.cfg.Clock.Date(s.in.Used.Floor()), Session: sessionInfo(s),
+		Running: s.in.Phase == input.Open, Confirm: true, Unacked: max(s.queues.unacked.Len()-s.queues.unacked.Late(), 0), Unconfirmed: s.publishing.publishes.Len(),
+		Counts: counts, Published: *more, LastUse: s.cfg.Clock.Date(s.in.Used.Floor()), Session: s.sessionInfo(),
 	}
 	info.Uncommitted, info.AcksUncommitted = s.work.Len()
 	of := map[string]bool{}
@@ -34,20 +34,20 @@ func describe(s *state, m *mail.DescribeChannel) {
 
 // Figures implements shell.Core.
 func (s *state) Figures() (mail.Counts, *metrics.Published) {
-	c := s.counts
-	c.Ack += s.unacked.Acked()
-	return c, &s.published
+	c := *s.counts
+	c.Ack += s.queues.unacked.Acked()
+	return c, &s.publishing.published
 }
 
 // sessionInfo describes the windows and the links of a session.
-func sessionInfo(s *state) *mail.SessionInfo {
-	w := &s.windows
+func (s *state) sessionInfo() *mail.SessionInfo {
+	w := &s.output.windows
 	info := &mail.SessionInfo{
 		HandleMax: s.cfg.HandleMax, NextIncomingID: w.NextIncoming, IncomingWindow: w.Incoming,
 		NextOutgoingID: w.NextOutgoing, RemoteIncomingWindow: w.RemoteIncoming,
 	}
 	unsettled := map[*link]int{}
-	s.owners.Each(func(_ uint64, l *link) bool {
+	s.queues.owners.Each(func(_ uint64, l *link) bool {
 		unsettled[l]++
 		return true
 	})

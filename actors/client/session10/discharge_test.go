@@ -23,7 +23,7 @@ func TestDL33_DischargeWaits(t *testing.T) {
 			valve := budget.NewValve(messages)
 			var later []any
 			s.cfg.Copies, s.in.Post = budget.NewCopies(messages, valve), func(_ mail.Address, m any) { later = append(later, m) }
-			startWork(s)
+			s.startWork()
 			var known transactions.Known
 			known.Set([]byte{1}, true)
 			x, err := s.work.Join([]byte{1}, &known, budget.NewIntake().Of(nil))

@@ -1,8 +1,8 @@
 // Package session10 is the actor of one AMQP 1.0 session: its windows, its links, and all ways in which it ends. To
 // queues it acts as a channel.
 //
-// Owns: links by handle, publishes that queues have not confirmed, deliveries that the client has not settled, and
-// output that waits for room or for the client's window. A link on which the client sends has an exchange and a routing
+// Owns: links by handle, and its parts (parts.go), which have publishes that queues have not confirmed, deliveries that the
+// client has not settled, and output that waits for room or for the client's window. A link on which the client sends has an exchange and a routing
 // key, or neither; a link on which it receives is a consumer with link credit (actors/queue/consumers). Nodes such as
 // /management receive requests on one link and answer on another one (nodes.go).
 //

@@ -30,14 +30,14 @@ func (s *state) fail(err error) {
 	s.cfg.Log.Warn().Str("condition", string(e.Condition)).Str("text", e.Description).Msg("session ended by the broker")
 	s.leaveQueues()
 	s.in.Phase = input.Closing
-	s.reply(&amqp10.End{Error: e})
+	s.output.reply(&amqp10.End{Error: e})
 }
 
 // failConnection closes the connection because of an error.
 func (s *state) failConnection(err error) {
 	if s.in.Phase == input.Open {
 		s.leaveQueues()
-		s.write()
+		s.output.write()
 	}
 	s.in.Phase = input.Dead
 	s.Send(s.cfg.Connection, &mail.CloseConnection{Err: err})
@@ -47,7 +47,7 @@ func (s *state) failConnection(err error) {
 // publish after a waiting request is not lost; but nothing waits for the client any longer.
 func (s *state) leave() {
 	s.in.Leaving = true
-	s.dropHeld()
+	s.output.dropHeld()
 }
 
 // close ends the session, and answers the client's end.
@@ -58,10 +58,10 @@ func (s *state) close() {
 	if s.in.Phase == input.Open {
 		s.leaveQueues()
 		if !s.in.Leaving { // otherwise close is called later
-			s.reply(&amqp10.End{})
+			s.output.reply(&amqp10.End{})
 		}
 		s.in.Leaving = true // so that nothing waits for the client
-		s.write()
+		s.output.write()
 	}
 	s.in.Phase = input.Ended
 	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.Channel, Channel: s.Self()})
@@ -70,13 +70,13 @@ func (s *state) close() {
 // leaveQueues informs every queue that the session no longer holds any deliveries.
 func (s *state) leaveQueues() {
 	stay := func(l *link) bool { return l.consumer != nil && l.dialect.Left() == mail.Leave }
-	settlement.TakeOf(&s.unacked, &s.owners, stay, func(u unacked.Unacked) { s.unacked.Settle(u, mail.Leave, nil) })
-	s.flush()
+	settlement.TakeOf(&s.queues.unacked, &s.queues.owners, stay, func(u unacked.Unacked) { s.queues.unacked.Settle(u, mail.Leave, nil) })
+	s.queues.flush()
 	s.in.EndWait()
-	s.dropLong()
+	s.queues.dropLong()
 	s.work.Drop()
-	s.unacked.Flush()
-	s.peers.Leave()
+	s.queues.unacked.Flush()
+	s.queues.peers.Leave()
 	for _, l := range s.links {
 		s.temporary.Drop(l.temporary)
 		if l.consumer != nil {
@@ -85,16 +85,16 @@ func (s *state) leaveQueues() {
 	}
 	s.dropBegun()
 	clear(s.links)
-	clear(s.settles)
-	s.elsewhere = settlement.Elsewhere{}
-	s.unacked.Clear()
-	s.owners.TakeRange(1, s.owners.Last(), func(uint64, *link) {})
-	s.dropHeld()
+	clear(s.settling.settles)
+	s.settling.elsewhere = settlement.Elsewhere{}
+	s.queues.unacked.Clear()
+	s.queues.owners.TakeRange(1, s.queues.owners.Last(), func(uint64, *link) {})
+	s.output.dropHeld()
 }
 
 // dropBegun drops incomplete input, and answers without credit.
 func (s *state) dropBegun() {
-	s.arguments.Return()
+	s.answering.arguments.Return()
 	for _, l := range s.links {
 		switch {
 		case l.publisher != nil:
@@ -102,38 +102,27 @@ func (s *state) dropBegun() {
 		case l.answers != nil:
 			l.answers.End(s.cfg.VHost)
 			for _, waiting := range l.answers.Waiting {
-				s.dropAnswer(waiting)
+				s.output.dropAnswer(waiting)
 			}
 			l.answers.Waiting = nil
 		}
 	}
 }
 
-// dropHeld drops held output; queues requeue the deliveries.
-func (s *state) dropHeld() {
-	for _, w := range s.held {
-		if w.deliver != nil {
-			w.deliver.Release()
-		}
-		s.dropAnswer(w.answer)
-	}
-	s.held, s.sending = nil, sending{}
-}
-
 // Left implements shell.Core.
 func (s *state) Left() []any {
-	if s.arriving != nil {
-		return []any{s.arriving}
+	if s.answering.arriving != nil {
+		return []any{s.answering.arriving}
 	}
 	return nil
 }
 
 // Release implements shell.Core.
 func (s *state) Release() {
-	s.peers.Unwatch()
-	s.dropLong()
+	s.queues.peers.Unwatch()
+	s.queues.dropLong()
 	s.dropBegun()
-	s.dropHeld()
-	s.batches.Release()
-	s.unread.Close()
+	s.output.dropHeld()
+	s.queues.batches.Release()
+	s.output.unread.Close()
 }

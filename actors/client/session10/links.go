@@ -77,25 +77,25 @@ func (s *state) attach(m *amqp10.Attach) {
 	case s.attachments.room(m) != nil:
 		err = s.attachments.room(m)
 	case m.Coordinator != nil && m.Role == amqp10.RoleSender:
-		attachCoordinator(s, m)
+		s.attachCoordinator(m)
 	case d.CheckModes(m) != nil:
 		err = d.CheckModes(m)
 	case dialect.IsDynamic(m):
-		err = attachDynamic(s, m, d)
+		err = s.attachDynamic(m, d)
 	case m.Role == amqp10.RoleSender:
-		err = attachPublisher(s, m, d)
+		err = s.attachPublisher(m, d)
 	default:
-		err = attachConsumer(s, m, d)
+		err = s.attachConsumer(m, d)
 	}
 	if err != nil {
-		attachFailed(s, m, d, err)
+		s.attachFailed(m, d, err)
 		return
 	}
 	s.attachments.attached(s.links[m.Handle], m)
 }
 
 // attachPublisher attaches a link on which the client sends.
-func attachPublisher(s *state, m *amqp10.Attach, d dialects.Dialect) error {
+func (s *state) attachPublisher(m *amqp10.Attach, d dialects.Dialect) error {
 	p := &publisher{Link: incoming.Link{
 		Target: incoming.NewTarget(m.Handle), Window: incoming.Credit, MaxMessageSize: s.cfg.MaxMessage, Mode: m.SndSettleMode, Count: m.InitialDeliveryCount.Or(0),
 	}}
@@ -105,13 +105,13 @@ func attachPublisher(s *state, m *amqp10.Attach, d dialects.Dialect) error {
 	offered := []amqp10.Symbol{dialect.DelayedDelivery}
 	if d.Address() == "" {
 		p.Anonymous = true
-	} else if n := nodeOf(d); n != nil {
+	} else if n := s.answering.nodeOf(d); n != nil {
 		p.node, p.Window, p.MaxMessageSize, p.Mode = n, requestCredit, min(n.maxRequest, p.MaxMessageSize), amqp10.SenderMixed
 		p.Properties, offered = m.Properties, nil
 	} else if q, err := d.Target(&p.Link); err != nil {
 		return err
 	} else if q != nil {
-		p.queue = s.peers.Of(q.PID)
+		p.queue = s.queues.peers.Of(q.PID)
 	}
 	l := &link{handle: m.Handle, name: m.Name, address: d.Address(), dialect: d, publisher: p}
 	if m.Target.Dynamic {
@@ -120,18 +120,18 @@ func attachPublisher(s *state, m *amqp10.Attach, d dialects.Dialect) error {
 	s.links[m.Handle] = l
 	answer := dialect.AttachedTarget(m, p.MaxMessageSize)
 	answer.Properties, answer.OfferedCapabilities = p.Properties, offered
-	s.reply(answer)
-	s.refill(l)
+	s.output.reply(answer)
+	s.output.refill(l)
 	return nil
 }
 
 // attachConsumer attaches a link on which the client receives, as a consumer of a queue.
-func attachConsumer(s *state, m *amqp10.Attach, d dialects.Dialect) error {
+func (s *state) attachConsumer(m *amqp10.Attach, d dialects.Dialect) error {
 	switch {
 	case m.Source == nil:
 		return amqp10.Errorf(amqp10.InvalidField, "a source is missing")
-	case nodeOf(d) != nil:
-		attachAnswers(s, m, d)
+	case s.answering.nodeOf(d) != nil:
+		s.answering.attachAnswers(m, d)
 		return nil
 	}
 	from, err := d.Source(m)
@@ -139,13 +139,13 @@ func attachConsumer(s *state, m *amqp10.Attach, d dialects.Dialect) error {
 	case err != nil:
 		return err
 	case from.Empty:
-		attachAnswers(s, m, d)
+		s.answering.attachAnswers(m, d)
 		return nil
 	}
 	q := from.Queue
-	o := &opening{attach: m, dialect: d, from: from, peer: s.peers.Of(q.PID), ask: &mail.Consume{
+	o := &opening{attach: m, dialect: d, from: from, peer: s.queues.peers.Of(q.PID), ask: &mail.Consume{
 		Channel: s.Self(), Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: from.Arguments, Credited: true,
-		Facts: from.Facts, Stays: from.Facts, Session: from.Session, Connection: s.cfg.Connection, Unread: s.unread, Queue: q.Name, VHost: s.cfg.VHost.Name,
+		Facts: from.Facts, Stays: from.Facts, Session: from.Session, Connection: s.cfg.Connection, Unread: s.output.unread, Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}}
 	if from.Session != nil {
 		o.ask.Request = s.in.Request()
@@ -153,15 +153,15 @@ func attachConsumer(s *state, m *amqp10.Attach, d dialects.Dialect) error {
 		s.Send(q.PID, o.ask)
 		return nil
 	}
-	o.ask.Request = s.request(func(_ any, err error) {
+	o.ask.Request = s.queues.request(func(_ any, err error) {
 		switch {
 		case err == nil:
-			consumes(s, o, nil)
+			s.consumes(o, nil)
 		case m.Source.Dynamic:
 			s.temporary.Drop(q.Name)
-			attachFailed(s, m, d, err)
-		case !s.retryIfRestarting(err, func() { s.attach(m) }):
-			attachFailed(s, m, d, err)
+			s.attachFailed(m, d, err)
+		case !s.queues.retryIfRestarting(err, func() { s.attach(m) }):
+			s.attachFailed(m, d, err)
 		}
 	})
 	s.Send(q.PID, o.ask)
@@ -179,7 +179,7 @@ type opening struct {
 }
 
 // consumes answers an attach once the queue has attached the consumer.
-func consumes(s *state, o *opening, got *mail.SessionLocked) {
+func (s *state) consumes(o *opening, got *mail.SessionLocked) {
 	m, ask := o.attach, o.ask
 	l := &link{handle: m.Handle, name: m.Name, address: o.dialect.Address(), dialect: o.dialect, writer: dialect.NewWriter(m.Handle), consumer: &consumer{
 		queue: &o.peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, from: o.from, numbers: numbers.OfQueue(o.from.Queue),
@@ -192,7 +192,7 @@ func consumes(s *state, o *opening, got *mail.SessionLocked) {
 	answer := dialect.Attached(m, ask.NoAck, s.cfg.MaxMessage)
 	dialect.Outcomes(answer.Source)
 	entities.Grant(answer, m, got)
-	s.reply(answer)
+	s.output.reply(answer)
 	s.attachments.attached(l, m)
 }
 
@@ -205,27 +205,27 @@ func (s *state) detach(m *amqp10.Detach) {
 	case l.closing:
 		delete(s.links, m.Handle)
 	case l.opening != nil:
-		stopOpening(s, l, func(o *opening) {
-			s.reply(entities.RefusedAttach(o.attach))
-			s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
+		s.stopOpening(l, func(o *opening) {
+			s.output.reply(entities.RefusedAttach(o.attach))
+			s.output.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 		})
 	case l.publisher != nil:
-		s.forgetPublisher(l)
+		s.publishing.forgetPublisher(l)
 		l.publisher = nil // otherwise pending outcomes and answers would give it credit
 		s.temporary.End(l.temporary, func() {
 			delete(s.links, m.Handle)
-			s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
+			s.output.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 		})
 	case l.answers != nil:
 		l.answers.End(s.cfg.VHost)
-		s.withdraw(l)
+		s.output.withdraw(l)
 		delete(s.links, m.Handle)
-		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
+		s.output.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	default:
 		s.cancel(l, func() {
 			s.temporary.End(l.temporary, func() {
 				delete(s.links, l.handle)
-				s.reply(&amqp10.Detach{Handle: l.handle, Closed: m.Closed})
+				s.output.reply(&amqp10.Detach{Handle: l.handle, Closed: m.Closed})
 			})
 		})
 	}
@@ -237,16 +237,16 @@ func (s *state) detach(m *amqp10.Detach) {
 func (s *state) cancel(l *link, done func()) {
 	c := l.consumer
 	c.leaving = true
-	s.withdraw(l)
+	s.output.withdraw(l)
 	ask := &mail.CancelConsumer{
-		Request: s.request(func(any, error) {
+		Request: s.queues.request(func(any, error) {
 			s.forgetConsumer(l)
 			done()
 		}),
 		Channel: s.Self(), Tag: c.tag,
 	}
 	if l.dialect.Left() == mail.Requeue {
-		settlement.TakeOf(&s.unacked, &s.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.unacked.Account(u, mail.Requeue) })
+		settlement.TakeOf(&s.queues.unacked, &s.queues.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.queues.unacked.Account(u, mail.Requeue) })
 		ask.Requeue, ask.Except = true, s.work.Settling(l)
 	}
 	s.Send(c.queue.Address, ask)
@@ -255,10 +255,10 @@ func (s *state) cancel(l *link, done func()) {
 // forgetConsumer settles the unsettled messages of a consumer that its queue has cancelled.
 func (s *state) forgetConsumer(l *link) {
 	s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
-	s.withdraw(l)
+	s.output.withdraw(l)
 	how := l.dialect.Left()
-	settlement.TakeOf(&s.unacked, &s.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.unacked.Settle(u, how, nil) })
-	s.unacked.Flush()
+	settlement.TakeOf(&s.queues.unacked, &s.queues.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.queues.unacked.Settle(u, how, nil) })
+	s.queues.unacked.Flush()
 }
 
 // failLink detaches a link with an error.
@@ -269,12 +269,12 @@ func (s *state) failLink(l *link, err error) {
 	e := entities.ErrorOf(err)
 	s.cfg.Log.Warn().Str("link", l.name).Str("condition", string(e.Condition)).Str("text", e.Description).Msg("link detached by the broker")
 	if l.publisher != nil {
-		s.forgetPublisher(l)
+		s.publishing.forgetPublisher(l)
 	}
 	l.answers.End(s.cfg.VHost)
 	s.temporary.Drop(l.temporary)
 	l.closing, l.publisher, l.consumer, l.answers = true, nil, nil, nil
-	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
+	s.output.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
 }
 
 // consumerCancelled handles the end of a consumer by its queue, usually because the queue ended.
@@ -289,7 +289,7 @@ func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 }
 
 // timedOut cancels a consumer that did not settle a delivery in time, after pending requests, and detaches its link.
-func timedOut(s *state, m *mail.ConsumerTimedOut) {
+func (s *state) timedOut(m *mail.ConsumerTimedOut) {
 	if s.in.Waits() {
 		s.in.Park(m)
 	} else if l := s.ofTag(m.Tag, m.Queue); l != nil {
@@ -299,7 +299,7 @@ func timedOut(s *state, m *mail.ConsumerTimedOut) {
 
 // peerGone handles the end of a queue, after all its mail. The fate of publishes that it has not answered is unknown.
 func (s *state) peerGone(who mail.Address) {
-	p := s.peers.Gone(who)
+	p := s.queues.peers.Gone(who)
 	if p == nil {
 		return
 	}
@@ -311,7 +311,7 @@ func (s *state) peerGone(who mail.Address) {
 			s.failLink(l, entities.Deleted(string(l.publisher.Key), s.cfg.VHost.Name))
 		}
 	}
-	lostWith(s, p)
+	s.settling.lostWith(p)
 	if n := p.Unconfirmed(); n > 0 {
 		s.fail(amqp10.Errorf(amqp10.InternalError, "a queue ended without confirming %d messages", n))
 	}

@@ -31,25 +31,25 @@ func TestUnfinished_Bound(t *testing.T) {
 	intake.SetLimits(0, 1<<20)
 	s := idle()
 	s.cfg.Arrivals = intake.Of(anybody{})
-	s.windows.Incoming = 1 << 30
+	s.output.windows.Incoming = 1 << 30
 	for handle := range uint32(4) {
 		s.links[handle] = &link{handle: handle, publisher: &publisher{Link: incoming.Link{Credit: 10, MaxMessageSize: 1 << 30}}}
 	}
 	part := make([]byte, 64<<10)
 	n := uint32(0)
-	for len(s.replies) == 0 {
-		s.transfer(&amqp10.Transfer{Handle: n % 4, DeliveryID: amqp10.Some(n % 4), More: true}, part)
+	for len(s.output.replies) == 0 {
+		s.publishing.transfer(&amqp10.Transfer{Handle: n % 4, DeliveryID: amqp10.Some(n % 4), More: true}, part)
 		n++
 	}
 	if n != 17 {
 		t.Errorf("%d parts of 64 KiB", n)
 	}
-	detached, ok := s.replies[0].(*amqp10.Detach)
+	detached, ok := s.output.replies[0].(*amqp10.Detach)
 	if !ok || detached.Error.Condition != amqp10.ResourceLimitExceeded {
-		t.Errorf("%+v", s.replies[0])
+		t.Errorf("%+v", s.output.replies[0])
 	}
 	held := s.cfg.Arrivals.Held()
-	s.transfer(&amqp10.Transfer{Handle: 1, Aborted: true}, nil)
+	s.publishing.transfer(&amqp10.Transfer{Handle: 1, Aborted: true}, nil)
 	if freed := held - s.cfg.Arrivals.Held(); freed != 4*64<<10 {
 		t.Errorf("%d bytes are free after an abort", freed)
 	}
@@ -65,9 +65,9 @@ func TestPRO20_Answers(t *testing.T) {
 	unread := budget.NewUnread()
 	unread.SetLimit(4 << 20) // a quarter for one connection
 	s := idle()
-	s.unread = unread.Of("user", nil).Part()
-	s.windows.Incoming = 1 << 30
-	large := &node{address: "n", run: func(_ *state, _ []byte, done func(string, []byte)) error {
+	s.output.unread = unread.Of("user", nil).Part()
+	s.output.windows.Incoming = 1 << 30
+	large := &node{address: "n", run: func(_ []byte, done func(string, []byte)) error {
 		done("", make([]byte, 64<<10))
 		return nil
 	}}
@@ -77,26 +77,26 @@ func TestPRO20_Answers(t *testing.T) {
 		s.links[handle] = &link{handle: handle, publisher: &publisher{node: large, Link: incoming.Link{Credit: 100, Window: requestCredit, MaxMessageSize: 10, Mode: amqp10.SenderMixed}}}
 	}
 	n := uint32(0)
-	for len(s.replies) == 0 {
-		s.transfer(&amqp10.Transfer{Handle: n % 4, DeliveryID: amqp10.Some(n), Settled: true}, nil)
+	for len(s.output.replies) == 0 {
+		s.publishing.transfer(&amqp10.Transfer{Handle: n % 4, DeliveryID: amqp10.Some(n), Settled: true}, nil)
 		n++
 	}
 	if n != 17 {
 		t.Errorf("%d answers of 64 KiB", n)
 	}
-	if detached, ok := s.replies[0].(*amqp10.Detach); !ok || detached.Error.Condition != amqp10.ResourceLimitExceeded {
-		t.Errorf("%+v", s.replies[0])
+	if detached, ok := s.output.replies[0].(*amqp10.Detach); !ok || detached.Error.Condition != amqp10.ResourceLimitExceeded {
+		t.Errorf("%+v", s.output.replies[0])
 	}
 	if open := s.links[1].publisher.Open; open != 4 {
 		t.Errorf("%d requests are open", open)
 	}
-	answersWanted(s, answering, &amqp10.Flow{LinkCredit: amqp10.Some(uint32(3))})
-	if len(s.held) != 3 || len(answering.answers.Waiting) != 13 {
-		t.Errorf("%d are written, %d wait", len(s.held), len(answering.answers.Waiting))
+	s.answering.answersWanted(answering, &amqp10.Flow{LinkCredit: amqp10.Some(uint32(3))})
+	if len(s.output.held) != 3 || len(answering.answers.Waiting) != 13 {
+		t.Errorf("%d are written, %d wait", len(s.output.held), len(answering.answers.Waiting))
 	}
 	s.detach(&amqp10.Detach{Handle: 9, Closed: true})
-	if left := unread.Used(); left != 0 || len(s.held) != 0 || s.links[1].publisher.Open != 0 {
-		t.Errorf("%d bytes, %d answers are left", left, len(s.held))
+	if left := unread.Used(); left != 0 || len(s.output.held) != 0 || s.links[1].publisher.Open != 0 {
+		t.Errorf("%d bytes, %d answers are left", left, len(s.output.held))
 	}
 }
 
@@ -113,8 +113,8 @@ func TestDrained_Bound(t *testing.T) {
 			s.creditTaken(&mail.CreditTaken{Drained: n%2 == 0, Queue: queue.Address, Tag: tag, DeliveryCount: n})
 		}
 	}
-	if len(s.held) != 4 || s.held[0].flow.DeliveryCount != 98 || s.held[2].flow.DeliveryCount != 99 {
-		t.Errorf("%d answers wait", len(s.held))
+	if len(s.output.held) != 4 || s.output.held[0].flow.DeliveryCount != 98 || s.output.held[2].flow.DeliveryCount != 99 {
+		t.Errorf("%d answers wait", len(s.output.held))
 	}
 }
 
@@ -133,24 +133,24 @@ func TestNumbered(t *testing.T) {
 // A request link detached while its answer waits gets no credit when the answer is written or dropped.
 func TestAnswers_DetachedRequests(t *testing.T) {
 	s := idle()
-	s.windows.Incoming = 10
-	n := &node{address: "n", run: func(_ *state, _ []byte, done func(string, []byte)) error {
+	s.output.windows.Incoming = 10
+	n := &node{address: "n", run: func(_ []byte, done func(string, []byte)) error {
 		done("", []byte("answer"))
 		return nil
 	}}
 	s.links[1] = &link{handle: 1, publisher: &publisher{node: n, Link: incoming.Link{Credit: 1, Window: 1, MaxMessageSize: 10}}}
 	s.links[2] = &link{handle: 2, answers: &answerLink[*link]{Node: "n"}}
-	s.transfer(&amqp10.Transfer{DeliveryID: amqp10.Some(uint32(0)), Handle: 1}, nil)
+	s.publishing.transfer(&amqp10.Transfer{DeliveryID: amqp10.Some(uint32(0)), Handle: 1}, nil)
 	s.detach(&amqp10.Detach{Handle: 1})
-	outcomesWritten(s)
+	s.output.outcomesWritten()
 	s.detach(&amqp10.Detach{Handle: 2})
-	for _, r := range s.replies {
+	for _, r := range s.output.replies {
 		if _, ok := r.(*amqp10.Detach); !ok {
 			t.Errorf("%T for a link that is detached", r)
 		}
 	}
-	if len(s.replies) != 2 || len(s.links) != 0 {
-		t.Errorf("%d replies, %d links", len(s.replies), len(s.links))
+	if len(s.output.replies) != 2 || len(s.links) != 0 {
+		t.Errorf("%d replies, %d links", len(s.output.replies), len(s.links))
 	}
 }
 
@@ -162,7 +162,7 @@ func TestFlow_BeforeASession(t *testing.T) {
 		attach: attach, dialect: dialectOf("q", s), ask: &mail.Consume{Request: mail.Request{ID: 7}, Facts: true}, from: dialects.Source{Queue: &topology.Queue{PID: address.Named("q")}},
 	}}
 	s.flow(&amqp10.Flow{Handle: amqp10.Some(uint32(1)), LinkCredit: amqp10.Some(uint32(10)), DeliveryCount: amqp10.Some(uint32(0))})
-	accepted(s, &mail.ConsumeReply{Reply: mail.Reply{ID: 7}, Session: &mail.SessionLocked{ID: "a"}})
+	s.accepted(&mail.ConsumeReply{Reply: mail.Reply{ID: 7}, Session: &mail.SessionLocked{ID: "a"}})
 	if len(s.Out) != 1 || s.Out[0].Mail.(*mail.SetLinkCredit).Credit != 10 {
 		t.Errorf("%+v", s.Out)
 	}

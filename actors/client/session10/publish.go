@@ -7,11 +7,13 @@ import (
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/peers"
 	"candlemark/actors/client/routing"
+	"candlemark/actors/client/session10/access"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/incoming"
 	"candlemark/actors/client/session10/settlement"
 	work "candlemark/actors/client/session10/transactions"
 	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/metrics"
 	"candlemark/internal/routing/message"
 	"candlemark/internal/servicebus/dialect"
 	"candlemark/protocol/amqp10"
@@ -19,6 +21,21 @@ import (
 
 // publish is a message that queues have not confirmed.
 type publish = settlement.Publish[*link]
+
+// publishing publishes the messages that a client sends on its links.
+//
+// Owns: messages that queues have not confirmed.
+type publishing struct {
+	base
+	queues    *queues
+	output    *output
+	links     map[uint32]*link // the session's
+	access    *access.Access
+	work      *work.Session[*link]
+	ask       func(d *transfer, n *node, request []byte)
+	publishes settlement.Unconfirmed[*link] // by publish number
+	published metrics.Published
+}
 
 // publisher is the state of a link on which the client sends.
 type publisher struct {
@@ -29,55 +46,45 @@ type publisher struct {
 }
 
 // forgetPublisher drops incomplete input of a link.
-func (s *state) forgetPublisher(l *link) {
+func (s *publishing) forgetPublisher(l *link) {
 	l.publisher.Forget(s.cfg.Arrivals)
 	if l.publisher.coordinator {
 		s.Send(s.cfg.Connection, &mail.AbandonTransactions{Session: s.Self(), Link: l.handle})
 	}
 }
 
-// refill renews the client's credit on a link, unless that is nil, once half of it is used and settled.
-func (s *state) refill(l *link) {
-	if l == nil {
-		return
-	}
-	if p := l.publisher; p != nil && s.in.Phase == input.Open && p.Refill() {
-		s.reply(l.flow(&s.windows))
-	}
-}
-
 // transfer handles a message, or a part of one.
-func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
-	if !s.windows.Came() {
-		s.fail(amqp10.Errorf(amqp10.WindowViolation, "more transfers than the incoming window allows"))
+func (s *publishing) transfer(t *amqp10.Transfer, payload []byte) {
+	if !s.output.windows.Came() {
+		s.up.fail(amqp10.Errorf(amqp10.WindowViolation, "more transfers than the incoming window allows"))
 		return
 	}
 	l := s.links[t.Handle]
 	switch {
 	case l == nil:
-		s.fail(amqp10.Errorf(amqp10.UnattachedHandle, "transfer for handle %d, which is not attached", t.Handle))
+		s.up.fail(amqp10.Errorf(amqp10.UnattachedHandle, "transfer for handle %d, which is not attached", t.Handle))
 		return
 	case l.closing:
 		return
 	case l.publisher == nil:
-		s.fail(amqp10.Errorf(amqp10.NotAllowed, "transfer on a link whose receiver is the client"))
+		s.up.fail(amqp10.Errorf(amqp10.NotAllowed, "transfer on a link whose receiver is the client"))
 		return
 	}
 	d, whole, err := l.publisher.Take(t, payload, s.cfg.Arrivals)
 	switch _, wrong := errors.AsType[*incoming.SessionError](err); {
 	case wrong:
-		s.fail(err)
+		s.up.fail(err)
 	case err != nil:
-		s.failLink(l, err)
+		s.up.failLink(l, err)
 	case whole:
 		s.delivery(l, &d)
 	case t.Aborted:
-		s.refill(l)
+		s.output.refill(l)
 	}
 }
 
 // delivery publishes a complete message.
-func (s *state) delivery(l *link, whole *incoming.Publishing) {
+func (s *publishing) delivery(l *link, whole *incoming.Publishing) {
 	p := l.publisher
 	d := deliveries.Get().(*transfer)
 	d.link, d.id, d.settled, d.Refused = l, whole.ID, whole.Settled, whole.Refused
@@ -97,16 +104,16 @@ func (s *state) delivery(l *link, whole *incoming.Publishing) {
 	case p.coordinator:
 		s.work.Coordinate(l.handle, whole.Payload, func(state amqp10.State) { s.settle(d, state) })
 	case p.node != nil: // the node may keep the payload
-		ask(s, d, p.node, whole.Payload)
+		s.ask(d, p.node, whole.Payload)
 	case whole.Batched:
-		publishBatch(s, d, whole.Payload)
+		s.publishBatch(d, whole.Payload)
 	default:
 		s.publish(d, whole.Payload)
 		*d = transfer{}
 		deliveries.Put(d)
 	}
 	debt.Release() // its batches charge for it
-	s.refill(l)
+	s.output.refill(l)
 }
 
 // transfer is a message that is being published.
@@ -125,32 +132,32 @@ type transfer struct {
 var deliveries = sync.Pool{New: func() any { return new(transfer) }}
 
 // publish checks a message and routes it.
-func (s *state) publish(d *transfer, payload []byte) {
+func (s *publishing) publish(d *transfer, payload []byte) {
 	err := s.check(d, payload)
 	var targets []*routing.Target
 	if err == nil {
-		targets, err = d.Find(&d.link.publisher.Target, s.routes)
+		targets, err = d.Find(&d.link.publisher.Target, s.queues.routes)
 	}
 	switch {
 	case err != nil:
 		s.refuse(d, err)
-	case s.routes.Over():
+	case s.queues.routes.Over():
 		s.routeLong(d)
 	case routing.Multiplies(targets, &d.Message) && routing.MustAsk(s.cfg.Copies, s.cfg.Gate):
-		publishLater(s, d, routing.Copies(targets, &d.Message))
+		s.publishLater(d, routing.Copies(targets, &d.Message))
 	default:
 		s.routed(d, targets)
 	}
 }
 
 // check makes all checks of a message.
-func (s *state) check(d *transfer, payload []byte) error {
-	return d.Check(&d.link.publisher.Target, payload, s.routes, &s.access)
+func (s *publishing) check(d *transfer, payload []byte) error {
+	return d.Check(&d.link.publisher.Target, payload, s.queues.routes, s.access)
 }
 
 // refuse informs the client why a message is not published: by the message's outcome, or by detaching the link if the
 // client may not publish to its target, or if the message is settled and therefore has no outcome.
-func (s *state) refuse(d *transfer, err error) {
+func (s *publishing) refuse(d *transfer, err error) {
 	e := dialect.ErrorOf(err)
 	if d.tx != nil {
 		d.tx.Break(e)
@@ -162,24 +169,24 @@ func (s *state) refuse(d *transfer, err error) {
 			state.Error = e
 		}
 		s.settle(d, state)
-		s.write()
-		s.failLink(d.link, err)
+		s.output.write()
+		s.up.failLink(d.link, err)
 		return
 	}
 	if d.settled && d.link.publisher != nil && d.tx == nil { // there is no other way to inform the client
-		s.write()
-		s.failLink(d.link, d.link.publisher.Blame(err))
+		s.output.write()
+		s.up.failLink(d.link, d.link.publisher.Blame(err))
 		return
 	}
 	s.settle(d, amqp10.State{Kind: amqp10.Rejected, Error: e})
 }
 
 // routed continues once the targets of a message, and the limits of their TTLs, are known.
-func (s *state) routed(d *transfer, targets []*routing.Target) {
+func (s *publishing) routed(d *transfer, targets []*routing.Target) {
 	m := &d.Message
-	s.routes.Count(len(targets))
-	s.routes.Routed(d.To, len(targets))
-	if err := d.CheckTimes(targets, s.routes); err != nil {
+	s.queues.routes.Count(len(targets))
+	s.queues.routes.Routed(d.To, len(targets))
+	if err := d.CheckTimes(targets, s.queues.routes); err != nil {
 		s.refuse(d, err)
 		return
 	}
@@ -190,18 +197,18 @@ func (s *state) routed(d *transfer, targets []*routing.Target) {
 		outcome.Kind = p.Unroutable
 	}
 	if d.tx != nil {
-		keepWork(s, d, targets, outcome.Kind)
+		s.keepWork(d, targets, outcome.Kind)
 		return
 	}
-	if s.tracer.On {
-		s.tracer.Published(m, targets, s.in.Chunk)
+	if s.queues.tracer.On {
+		s.queues.tracer.Published(m, targets, s.in.Chunk)
 	}
 	if !d.settled && len(targets) > 0 {
 		m.Number = s.publishes.Append(publish{Link: d.link, ID: d.id, Batch: d.batch, At: d.at, Queues: int32(len(targets))})
 	}
 	s.counts.Publish++
 	s.published.Count(len(m.Body), len(targets), !d.settled)
-	s.batches.Publish(m, targets, s.routes.Histories(), s.routes.Caps(), s.in.Chunk)
+	s.queues.batches.Publish(m, targets, s.queues.routes.Histories(), s.queues.routes.Caps(), s.in.Chunk)
 	if len(targets) > 0 {
 		return
 	}
@@ -214,7 +221,7 @@ func (s *state) routed(d *transfer, targets []*routing.Target) {
 }
 
 // confirmed handles a queue's answer to a batch.
-func (s *state) confirmed(m *mail.EnqueueReply) {
+func (s *publishing) confirmed(m *mail.EnqueueReply) {
 	var why *amqp10.Error
 	if m.Why != nil {
 		why = entities.ErrorOf(m.Why)
@@ -223,9 +230,27 @@ func (s *state) confirmed(m *mail.EnqueueReply) {
 		if state.Kind == amqp10.Accepted {
 			s.counts.Confirm++
 		}
-		conclude(s, p.Batch, outcome{p.Link, p.ID, state})
+		s.conclude(p.Batch, outcome{p.Link, p.ID, state})
 	})
-	if p := s.peers.Find(m.Queue); p != nil {
-		s.peers.Answered(p, answered)
+	if p := s.queues.peers.Find(m.Queue); p != nil {
+		s.queues.peers.Answered(p, answered)
+	}
+}
+
+// settle sends a message's outcome to the client, if it expects one.
+func (s *publishing) settle(d *transfer, state amqp10.State) {
+	if !d.settled {
+		s.conclude(d.batch, outcome{d.link, d.id, state})
+	}
+}
+
+// conclude sends an outcome to the client, once the whole batch has one.
+func (s *publishing) conclude(b *settlement.Batch, o outcome) {
+	switch {
+	case b != nil && !b.Ends(&o.state):
+	case b != nil && b.Asked != 0:
+		s.in.Answered(&input.Result{ID: b.Asked, Err: settlement.Refused(&o.state)})
+	default:
+		s.output.outcomes = append(s.output.outcomes, o)
 	}
 }

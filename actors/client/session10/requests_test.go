@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/client/session10/incoming"
 	"candlemark/actors/system/mail"
 	"candlemark/integration/testkit/address"
+	"candlemark/internal/servicebus/dialect/management"
 	"candlemark/internal/transport/budget"
 	"candlemark/protocol/amqp10"
 )
@@ -39,9 +40,9 @@ func TestRequestsWait_PRO21(t *testing.T) {
 		s.cfg.VHost.PID = address.Named("vhost")
 		other := &budget.Command{}
 		other.Ask(s.cfg.Objects, 4<<20, nil)
-		l := &link{publisher: &publisher{Link: incoming.Link{Window: 8}, node: &managementNode}}
+		l := &link{publisher: &publisher{Link: incoming.Link{Window: 8}, node: s.answering.nodeOf(dialectOf(management.Address, s))}}
 		s.links[0] = l
-		ask(s, &transfer{link: l}, l.publisher.node, request)
+		s.answering.ask(&transfer{link: l}, l.publisher.node, request)
 		if !s.in.Waits() || objects.Commands() != 4<<20 {
 			t.Fatalf("%d bytes", objects.Commands())
 		}

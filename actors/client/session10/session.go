@@ -13,7 +13,7 @@ type Config = config
 func New(cfg Config) actor.Actor {
 	s := &state{}
 	s.init(cfg)
-	return shell.New(s, &s.Mail, &s.in, shell.Config{
+	return shell.New(s, s.Mail, s.in, shell.Config{
 		Clock: cfg.Clock, Close: cfg.Close, Ended: cfg.Ended, VHost: cfg.VHost.Name, Begin: s.begin,
 		BeforeMail: func() { s.attachments.count(s.links, s.in.Waits()) },
 	})

@@ -26,8 +26,8 @@ func holding(dialects string) *state {
 			queue.Address = address.Named(string(d))
 			links[d] = &link{consumer: &consumer{queue: queue}, dialect: dialectOf(map[byte]string{'e': "e", 'q': "/queues/q"}[d], s)}
 		}
-		s.owners.Append(links[d])
-		s.unacked.Tag(links[d].consumer.queue, s.unacked.Last()+1, false)
+		s.queues.owners.Append(links[d])
+		s.queues.unacked.Tag(links[d].consumer.queue, s.queues.unacked.Last()+1, false)
 	}
 	return s
 }
@@ -43,7 +43,7 @@ func dialectOf(address string, s *state) dialects.Dialect {
 
 // sent returns the settlements sent to queues, and the deliveries in the dispositions sent to the client.
 func (s *state) sent() (queues, client []string) {
-	s.unacked.Flush()
+	s.queues.unacked.Flush()
 	for _, p := range s.Out {
 		for _, r := range p.Mail.(*mail.Settle).Ranges {
 			if m := p.Mail.(*mail.Settle); m.Durable != (m.Asked != nil) { // DUR-3
@@ -52,11 +52,11 @@ func (s *state) sent() (queues, client []string) {
 			queues = append(queues, fmt.Sprint(p.To.GetId(), r.First, "-", r.Last))
 		}
 	}
-	for _, r := range s.replies {
+	for _, r := range s.output.replies {
 		d := r.(*amqp10.Disposition)
 		client = append(client, fmt.Sprintf("%d-%d", d.First, d.Last.Or(d.First)))
 	}
-	s.Out, s.replies = nil, nil
+	s.Out, s.output.replies = nil, nil
 	slices.Sort(queues)
 	return queues, client
 }
@@ -65,7 +65,7 @@ func (s *state) sent() (queues, client []string) {
 func TestDisposition_BothDialects(t *testing.T) {
 	for _, settled := range []bool{false, true} {
 		s := holding("qeqqeq")
-		s.disposition(&amqp10.Disposition{
+		s.settling.disposition(&amqp10.Disposition{
 			Role: amqp10.RoleReceiver, First: 0, Last: amqp10.Some(uint32(4)), Settled: settled, State: amqp10.State{Kind: amqp10.Accepted},
 		})
 		queues, client := s.sent()
@@ -79,8 +79,8 @@ func TestDisposition_BothDialects(t *testing.T) {
 		if !slices.Equal(client, want) {
 			t.Errorf("settled %v: the client received dispositions of %q, want %q", settled, client, want)
 		}
-		if s.unacked.Len() != 1 || s.owners.Len() != 1 {
-			t.Errorf("%d are left, %d owners", s.unacked.Len(), s.owners.Len())
+		if s.queues.unacked.Len() != 1 || s.queues.owners.Len() != 1 {
+			t.Errorf("%d are left, %d owners", s.queues.unacked.Len(), s.queues.owners.Len())
 		}
 	}
 }
@@ -104,10 +104,10 @@ func TestSettled_Lost(t *testing.T) {
 			x.IDs = append(x.IDs, uint32(id))
 		}
 		s := idle()
-		s.settles[3] = x
-		entitySettled(s, &mail.SettleReply{Reply: mail.Reply{ID: 3}, Lost: c.lost})
+		s.settling.settles[3] = x
+		s.settling.entitySettled(&mail.SettleReply{Reply: mail.Reply{ID: 3}, Lost: c.lost})
 		got := ""
-		for _, r := range s.replies {
+		for _, r := range s.output.replies {
 			d := r.(*amqp10.Disposition)
 			if d.First != uint32(len(got)) {
 				t.Errorf("%v: disposition of delivery %d after %d others", c.numbers, d.First, len(got))
@@ -129,21 +129,21 @@ func TestSettled_Lost(t *testing.T) {
 func TestRefused_SBE14(t *testing.T) {
 	for _, attached := range []bool{true, false} {
 		s := holding("ee")
-		l, _ := s.owners.Get(1)
-		s.links = map[uint32]*link{}
-		s.disposition(&amqp10.Disposition{Role: amqp10.RoleReceiver, First: 0, Last: amqp10.Some(uint32(1)), State: amqp10.State{Kind: amqp10.Rejected}})
+		l, _ := s.queues.owners.Get(1)
+		clear(s.links)
+		s.settling.disposition(&amqp10.Disposition{Role: amqp10.RoleReceiver, First: 0, Last: amqp10.Some(uint32(1)), State: amqp10.State{Kind: amqp10.Rejected}})
 		if attached {
 			s.links[l.handle] = l
 		}
 		s.Out = nil
-		entitySettled(s, &mail.SettleReply{Reply: mail.Reply{ID: 1, Err: &mail.NotDeadLettered{Queue: "e", Again: true}}})
-		d, _ := s.replies[0].(*amqp10.Disposition)
-		if len(s.replies) != 1 || d.State.Error.Condition != amqp10.NotAllowed || !d.Settled || d.Last.Or(0) != 1 {
-			t.Errorf("%+v", s.replies)
+		s.settling.entitySettled(&mail.SettleReply{Reply: mail.Reply{ID: 1, Err: &mail.NotDeadLettered{Queue: "e", Again: true}}})
+		d, _ := s.output.replies[0].(*amqp10.Disposition)
+		if len(s.output.replies) != 1 || d.State.Error.Condition != amqp10.NotAllowed || !d.Settled || d.Last.Or(0) != 1 {
+			t.Errorf("%+v", s.output.replies)
 		}
 		queues, _ := s.sent()
-		if kept := s.unacked.Len() == 2 && s.owners.Len() == 2 && len(queues) == 0; kept != attached {
-			t.Errorf("attached %v: %d unacked, %d owners, queues received %q", attached, s.unacked.Len(), s.owners.Len(), queues)
+		if kept := s.queues.unacked.Len() == 2 && s.queues.owners.Len() == 2 && len(queues) == 0; kept != attached {
+			t.Errorf("attached %v: %d unacked, %d owners, queues received %q", attached, s.queues.unacked.Len(), s.queues.owners.Len(), queues)
 		}
 	}
 }
@@ -152,25 +152,25 @@ func TestRefused_SBE14(t *testing.T) {
 // receives the answer that it is lost.
 func TestSettledElsewhere_Bound(t *testing.T) {
 	s := holding("eqe")
-	queue := s.peers.Of(address.Named("e"))
-	l, _ := s.owners.Get(1)
+	queue := s.queues.peers.Of(address.Named("e"))
+	l, _ := s.queues.owners.Get(1)
 	l.consumer.queue = &queue.Queue
 	for range unacked.LateLimit + 10 {
-		s.owners.Append(l)
-		number := s.unacked.Tag(&queue.Queue, s.unacked.Last()+1, false)
+		s.queues.owners.Append(l)
+		number := s.queues.unacked.Tag(&queue.Queue, s.queues.unacked.Last()+1, false)
 		m := &mail.DeliveriesRequeued{Queue: queue.Queue.Address, Asked: true, Settled: true}
 		m.Add(number)
-		s.returned(m)
+		s.settling.returned(m)
 	}
-	if s.in.Phase != input.Open || s.unacked.Late() != 0 || s.unacked.Len() != 3 || s.owners.Len() != 3 {
-		t.Fatalf("%d are late, %d are left, %d owners", s.unacked.Late(), s.unacked.Len(), s.owners.Len())
+	if s.in.Phase != input.Open || s.queues.unacked.Late() != 0 || s.queues.unacked.Len() != 3 || s.queues.owners.Len() != 3 {
+		t.Fatalf("%d are late, %d are left, %d owners", s.queues.unacked.Late(), s.queues.unacked.Len(), s.queues.owners.Len())
 	}
 	for _, want := range []amqp10.StateKind{amqp10.Rejected, amqp10.Accepted} {
-		s.disposition(&amqp10.Disposition{Role: amqp10.RoleReceiver, First: 7, State: amqp10.State{Kind: amqp10.Accepted}})
-		if d := s.replies[0].(*amqp10.Disposition); len(s.replies) != 1 || d.First != 7 || d.State.Kind != want {
+		s.settling.disposition(&amqp10.Disposition{Role: amqp10.RoleReceiver, First: 7, State: amqp10.State{Kind: amqp10.Accepted}})
+		if d := s.output.replies[0].(*amqp10.Disposition); len(s.output.replies) != 1 || d.First != 7 || d.State.Kind != want {
 			t.Errorf("%+v", d)
 		}
-		s.replies = nil
+		s.output.replies = nil
 	}
 }
 
@@ -180,12 +180,12 @@ func TestConfirmed_FirstReason(t *testing.T) {
 	acceptance := &mail.EnqueueReply{Ranges: []mail.Range{{First: 1, Last: 1}}}
 	for name, answers := range map[string][]*mail.EnqueueReply{"first": {refusal, acceptance}, "last": {acceptance, refusal}} {
 		s := idle()
-		s.publishes.Append(publish{Link: &link{}, Queues: 2})
+		s.publishing.publishes.Append(publish{Link: &link{}, Queues: 2})
 		for _, m := range answers {
-			s.confirmed(m)
+			s.publishing.confirmed(m)
 		}
-		if len(s.outcomes) != 1 || s.outcomes[0].state.Kind != amqp10.Rejected || s.outcomes[0].state.Error == nil {
-			t.Errorf("refused %s: %+v", name, s.outcomes)
+		if len(s.output.outcomes) != 1 || s.output.outcomes[0].state.Kind != amqp10.Rejected || s.output.outcomes[0].state.Error == nil {
+			t.Errorf("refused %s: %+v", name, s.output.outcomes)
 		}
 	}
 }

@@ -8,14 +8,9 @@ import (
 	"candlemark/internal/servicebus/dialect"
 )
 
-// takeToken executes a request to $cbs.
-func takeToken(s *state, request []byte, done func(replyTo string, answer []byte)) error {
-	return (&tokenNode{Access: &s.access, Check: s.cfg.Token, Connection: s.cfg.Connection, Send: s.Send, Ask: s.request, Beside: s.runInBackground}).Run(request, done)
-}
-
 // recheckLinks detaches links to entities if the token has expired or lacks a right, or if the entity's status forbids
 // them. If a consumer has to be cancelled first, the remaining links wait for it.
-func recheckLinks(s *state) {
+func (s *state) recheckLinks() {
 	for _, handle := range slices.Sorted(maps.Keys(s.links)) {
 		l := s.links[handle]
 		if !s.recheck.Concern(l.address) {
@@ -25,11 +20,11 @@ func recheckLinks(s *state) {
 		switch {
 		case err == nil:
 		case l.opening != nil:
-			stopOpening(s, l, func(o *opening) { attachFailed(s, o.attach, o.dialect, err) })
+			s.stopOpening(l, func(o *opening) { s.attachFailed(o.attach, o.dialect, err) })
 			return
 		case l.consumer == nil:
 			if l.answers != nil {
-				s.withdraw(l)
+				s.output.withdraw(l)
 			}
 			s.failLink(l, dialect.ErrorOf(err))
 		case !l.consumer.leaving:

@@ -47,14 +47,14 @@ func TestRecheck_Bound(t *testing.T) {
 	for range 100 {
 		asked.n = 0
 		s.recheck.Add("sb://host/X7")
-		recheckLinks(s)
+		s.recheckLinks()
 		if asked.n != 1 || s.recheck.Any() {
 			t.Fatalf("%d links are checked", asked.n)
 		}
 	}
 	asked.Refused = []users.Refusal{{User: "key", Resource: auth.Resource{Kind: auth.Exchange, Name: "x7"}, Permission: auth.Write}}
 	s.recheck.Add("x7")
-	recheckLinks(s)
+	s.recheckLinks()
 	if !s.links[7].closing || s.links[8].closing {
 		t.Error("links are detached by whether their token allows them")
 	}

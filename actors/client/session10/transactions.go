@@ -14,12 +14,12 @@ import (
 )
 
 // startWork connects transactions to their session, which has its address by then.
-func startWork(s *state) {
+func (s *state) startWork() {
 	s.work = work.Session[*link]{
-		Self: s.Self(), Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Clock: s.cfg.Clock, Unacked: &s.unacked, Owners: &s.owners, Elsewhere: &s.elsewhere,
-		Send: s.Send, Reply: s.reply, Resume: s.in.EndWait,
+		Self: s.Self(), Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Clock: s.cfg.Clock, Unacked: &s.queues.unacked, Owners: &s.queues.owners, Elsewhere: &s.settling.elsewhere,
+		Send: s.Send, Reply: s.output.reply, Resume: s.in.EndWait,
 		Wait: func(done func(any, error)) mail.Request {
-			r := s.request(done)
+			r := s.queues.request(done)
 			s.in.Patient()
 			return r
 		},
@@ -30,45 +30,45 @@ func startWork(s *state) {
 			}
 			return s.links[l.handle] == l, l.dialect
 		},
-		Permitted: func(copies int, then func()) { whenPermitted(s, copies, 0, then) },
-		Publish:   func(all []work.Publish, b *settlement.Batch) { publishWork(s, all, b) },
+		Permitted: func(copies int, then func()) { s.queues.whenPermitted(copies, 0, then) },
+		Publish:   func(all []work.Publish, b *settlement.Batch) { s.publishing.publishWork(all, b) },
 	}
 }
 
 // attachCoordinator attaches a link for declaring and discharging transactions.
-func attachCoordinator(s *state, m *amqp10.Attach) {
+func (s *state) attachCoordinator(m *amqp10.Attach) {
 	const maxRequest = 4096 // in bytes
 	l := &link{handle: m.Handle, name: m.Name, publisher: &publisher{
 		Link: incoming.Link{Window: incoming.Credit, MaxMessageSize: maxRequest, Mode: amqp10.SenderMixed, Count: m.InitialDeliveryCount.Or(0)}, coordinator: true,
 	}}
 	s.links[m.Handle] = l
-	s.reply(work.Attached(dialect.AttachedTarget(m, maxRequest)))
-	s.refill(l)
+	s.output.reply(work.Attached(dialect.AttachedTarget(m, maxRequest)))
+	s.output.refill(l)
 }
 
 // keepWork stores a routed message for the commit.
-func keepWork(s *state, d *transfer, targets []*routing.Target, outcome amqp10.StateKind) {
+func (s *publishing) keepWork(d *transfer, targets []*routing.Target, outcome amqp10.StateKind) {
 	s.settle(d, d.tx.Keep(work.Publish{
-		Message: d.Message, To: d.To, Queues: routing.Queues(targets), Histories: routing.Queues(s.routes.Histories()), Caps: slices.Clone(s.routes.Caps()),
+		Message: d.Message, To: d.To, Queues: routing.Queues(targets), Histories: routing.Queues(s.queues.routes.Histories()), Caps: slices.Clone(s.queues.routes.Caps()),
 	}, outcome))
 }
 
 // publishWork publishes the messages of a transaction, which queues have agreed to accept.
-func publishWork(s *state, all []work.Publish, b *settlement.Batch) {
+func (s *publishing) publishWork(all []work.Publish, b *settlement.Batch) {
 	for i := range all {
 		p := &all[i]
-		m, targets, histories := &p.Message, s.batches.Targets(p.Queues), s.batches.Targets(p.Histories)
+		m, targets, histories := &p.Message, s.queues.batches.Targets(p.Queues), s.queues.batches.Targets(p.Histories)
 		if p.Confirmed() {
 			m.Number = s.publishes.Append(publish{Batch: b, Queues: int32(len(targets))})
 		}
 		s.counts.Publish++
 		s.published.Count(len(m.Body), len(targets), true)
-		s.routes.Routed(p.To, len(targets))
-		if s.tracer.On {
-			s.tracer.Published(m, targets, nil)
+		s.queues.routes.Routed(p.To, len(targets))
+		if s.queues.tracer.On {
+			s.queues.tracer.Published(m, targets, nil)
 		}
-		s.batches.Publish(m, targets, histories, p.Caps, nil)
+		s.queues.batches.Publish(m, targets, histories, p.Caps, nil)
 	}
-	s.batches.MarkPrepared()
-	s.flush()
+	s.queues.batches.MarkPrepared()
+	s.queues.flush()
 }

@@ -5,8 +5,10 @@ import (
 
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/session10/entities"
+	"candlemark/actors/client/session10/window"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/servicebus/dialect/servicebus"
+	"candlemark/internal/transport/budget"
 	"candlemark/protocol/amqp10"
 )
 
@@ -15,6 +17,23 @@ const (
 	grantMessages = 1024
 	grantBytes    = 256 << 10
 )
+
+// output writes the session's frames to the outbox, as far as it has room and the client's window allows.
+//
+// Owns: outcomes, replies, deliveries and answers that wait, the message that is partly written, and the windows.
+type output struct {
+	base
+	queues     *queues
+	windows    window.Session
+	outcomes   []outcome          // to be sent
+	replies    []amqp10.Composite // waiting for room; input is stopped until they are written
+	held       []*writing         // output that waits for the client's window or for room, in order
+	sending    sending            // the first of held, partly written
+	scratch    []byte
+	unread     *budget.Part // charged with deliveries until they are in the outbox, and with answers; nil for no limit
+	replyBytes int          // bytes of waiting direct replies
+	wantsRoom  bool         // OutboxReady will arrive
+}
 
 // writing is output that waits: deliveries, the answer of a node, or a flow.
 type writing struct {
@@ -34,65 +53,65 @@ func (w *writing) drop(m *mail.DeliveriesRequeued, inHand bool) {
 }
 
 // reply writes a frame in order; input waits for it.
-func (s *state) reply(p amqp10.Composite) { s.replies = append(s.replies, p) }
+func (o *output) reply(p amqp10.Composite) { o.replies = append(o.replies, p) }
 
 // write writes output to the outbox until it is full: outcomes, replies, then deliveries.
-func (s *state) write() {
-	if s.in.Phase == input.Dead || s.wantsRoom && !s.in.Leaving {
+func (o *output) write() {
+	if o.in.Phase == input.Dead || o.wantsRoom && !o.in.Leaving {
 		return
 	}
-	for len(s.outcomes) > 0 || len(s.replies) > 0 || len(s.held) > 0 {
+	for len(o.outcomes) > 0 || len(o.replies) > 0 || len(o.held) > 0 {
 		written, blocked, room := false, false, true
-		s.append(func(b []byte) []byte {
-			if room = s.cfg.Outbox.RoomFor(b) || s.in.Leaving; !room {
+		o.append(func(b []byte) []byte {
+			if room = o.cfg.Outbox.RoomFor(b) || o.in.Leaving; !room {
 				return b
 			}
 			written = true
-			b = appendOutcomes(s, b)
-			for _, p := range s.replies {
-				b = amqp10.AppendFrame(b, s.cfg.Channel, p)
+			b = o.appendOutcomes(b)
+			for _, p := range o.replies {
+				b = amqp10.AppendFrame(b, o.cfg.Channel, p)
 			}
-			clear(s.replies)
-			s.replies = s.replies[:0]
-			for len(s.held) > 0 && !blocked && room {
-				b, blocked = s.appendWriting(b, s.held[0])
+			clear(o.replies)
+			o.replies = o.replies[:0]
+			for len(o.held) > 0 && !blocked && room {
+				b, blocked = o.appendWriting(b, o.held[0])
 				if !blocked {
-					s.held = slices.Delete(s.held, 0, 1)
+					o.held = slices.Delete(o.held, 0, 1)
 				}
-				room = s.cfg.Outbox.RoomFor(b)
+				room = o.cfg.Outbox.RoomFor(b)
 			}
 			return b
 		})
-		if len(s.held) > 0 && s.held[0].deliver != nil {
-			s.held[0].deliver.Paid()
+		if len(o.held) > 0 && o.held[0].deliver != nil {
+			o.held[0].deliver.Paid()
 		}
 		if written {
-			outcomesWritten(s) // which may have added replies
+			o.outcomesWritten() // which may have added replies
 		}
-		if !room && !s.in.Leaving {
-			s.wantRoom()
+		if !room && !o.in.Leaving {
+			o.wantRoom()
 			break
 		}
-		if blocked && len(s.replies) == 0 {
+		if blocked && len(o.replies) == 0 {
 			break
 		}
 	}
-	if len(s.held) > 0 && s.held[0].deliver != nil { // only deliveries come from a queue
-		s.held[0].deliver.DetachChunk()
+	if len(o.held) > 0 && o.held[0].deliver != nil { // only deliveries come from a queue
+		o.held[0].deliver.DetachChunk()
 	}
 }
 
 // append appends to the outbox; nothing if f panics.
-func (s *state) append(f func(b []byte) []byte) {
-	b := s.cfg.Outbox.Begin()
-	defer func() { s.cfg.Outbox.End(b) }()
+func (o *output) append(f func(b []byte) []byte) {
+	b := o.cfg.Outbox.Begin()
+	defer func() { o.cfg.Outbox.End(b) }()
 	b = f(b)
 }
 
 // wantRoom requests one OutboxReady.
-func (s *state) wantRoom() {
-	s.wantsRoom = true
-	s.cfg.Outbox.WhenRoom(func() { s.cfg.Post(s.Self(), &mail.OutboxReady{}) })
+func (o *output) wantRoom() {
+	o.wantsRoom = true
+	o.cfg.Outbox.WhenRoom(func() { o.cfg.Post(o.Self(), &mail.OutboxReady{}) })
 }
 
 // sending is a message that is being written, perhaps in several transfers.
@@ -102,116 +121,116 @@ type sending struct {
 }
 
 // appendWriting appends waiting output. blocked: the client's window is full.
-func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
+func (o *output) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 	a := w.link.account()
 	switch {
 	case a == nil: // the link is gone
 		if w.deliver != nil {
 			w.deliver.Release()
 		}
-		s.dropAnswer(w.answer)
+		o.dropAnswer(w.answer)
 		return b, false
 	case w.flow != nil:
 		if w.flow.Drained {
 			a.Drained(w.flow.DeliveryCount)
 		}
-		f := w.link.flow(&s.windows)
+		f := w.link.flow(&o.windows)
 		f.Drain, f.Available = w.flow.Drained, amqp10.Some(w.flow.Available)
-		return amqp10.AppendFrame(b, s.cfg.Channel, f), false
+		return amqp10.AppendFrame(b, o.cfg.Channel, f), false
 	case w.answer != nil:
-		return appendAnswer(s, b, w)
+		return o.appendAnswer(b, w)
 	}
 	c, m := w.link.consumer, w.deliver
 	for m.Written < len(m.Items) {
-		if s.windows.RemoteIncoming == 0 || !s.cfg.Outbox.RoomFor(b) {
+		if o.windows.RemoteIncoming == 0 || !o.cfg.Outbox.RoomFor(b) {
 			return b, true
 		}
 		d := &m.Items[m.Written]
-		if s.sending.of == nil && !s.start(w, d) {
+		if o.sending.of == nil && !o.start(w, d) {
 			return b, true
 		}
-		if b = s.appendTransfers(b, d.Message.Owned); s.sending.of != nil {
+		if b = o.appendTransfers(b, d.Message.Owned); o.sending.of != nil {
 			return b, true
 		}
 		m.Wrote()
-		s.wrote(c, m, d)
+		o.wrote(c, m, d)
 	}
 	m.Release()
 	return b, false
 }
 
 // encode appends the head of a delivery of a queue to dst, returns its body, and traces it.
-func (s *state) encode(dst []byte, l *link, d *mail.Delivery, queue string) (head, body []byte) {
+func (o *output) encode(dst []byte, l *link, d *mail.Delivery, queue string) (head, body []byte) {
 	head, body, err := l.writer.Append(dst, &d.Message, entities.DeliveryOf(d, l.numbers(), l.consumer != nil && l.consumer.from.DeadLetters))
 	if err != nil {
-		s.cfg.Log.Error().Err(err).Msg("a message with an unreadable header is delivered without the header")
+		o.cfg.Log.Error().Err(err).Msg("a message with an unreadable header is delivered without the header")
 		body = d.Message.Body
 		head = amqp10.AppendDataHead(dst, len(body))
 	}
-	traceDelivery(s, queue, d)
+	o.traceDelivery(queue, d)
 	return head, body
 }
 
 // start starts writing a message. If the message is too large for the client, it ends the session and returns false.
-func (s *state) start(w *writing, d *mail.Delivery) bool {
+func (o *output) start(w *writing, d *mail.Delivery) bool {
 	var body []byte
-	s.scratch, body = s.encode(s.scratch[:0], w.link, d, w.link.consumer.name)
-	if size, c := uint64(len(s.scratch)+len(body)), w.link.consumer; c.from.MaxMessage > 0 && size > c.from.MaxMessage {
-		s.fail(amqp10.Errorf(amqp10.MessageSizeExceeded, "message size (%d bytes) > maximum message size (%d bytes)", size, c.from.MaxMessage))
+	o.scratch, body = o.encode(o.scratch[:0], w.link, d, w.link.consumer.name)
+	if size, c := uint64(len(o.scratch)+len(body)), w.link.consumer; c.from.MaxMessage > 0 && size > c.from.MaxMessage {
+		o.up.fail(amqp10.Errorf(amqp10.MessageSizeExceeded, "message size (%d bytes) > maximum message size (%d bytes)", size, c.from.MaxMessage))
 		return false
 	}
-	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)
+	tag := o.queues.unacked.Tag(w.link.consumer.queue, d.Number, false)
 	if d.Number == 0 {
-		s.owners.Skip()
+		o.queues.owners.Skip()
 	} else {
-		s.owners.Append(w.link)
+		o.queues.owners.Append(w.link)
 	}
-	s.begins(w, tag, s.scratch, body, d.Number == 0)
+	o.begins(w, tag, o.scratch, body, d.Number == 0)
 	if d.Facts != nil {
-		s.sending.Tag(servicebus.NewLockToken(d.Facts.Lock, d.Facts.Seq))
+		o.sending.Tag(servicebus.NewLockToken(d.Facts.Lock, d.Facts.Seq))
 	}
 	return true
 }
 
 // begins starts writing a message that has its tag.
-func (s *state) begins(w *writing, tag uint64, head, body []byte, settled bool) {
-	s.sending.of = w
-	s.sending.Begin(w.link.handle, uint32(tag-1), head, body, settled)
+func (o *output) begins(w *writing, tag uint64, head, body []byte, settled bool) {
+	o.sending.of = w
+	o.sending.Begin(w.link.handle, uint32(tag-1), head, body, settled)
 	w.link.account().Sent()
 }
 
 // appendTransfers appends the rest of the current message, as far as the client's window allows.
-func (s *state) appendTransfers(b []byte, owned bool) []byte {
-	to := transferWriter{Outbox: s.cfg.Outbox, Channel: s.cfg.Channel, FrameMax: s.cfg.FrameMax, Windows: &s.windows}
-	b, whole := s.sending.Append(b, &to, owned)
+func (o *output) appendTransfers(b []byte, owned bool) []byte {
+	to := transferWriter{Outbox: o.cfg.Outbox, Channel: o.cfg.Channel, FrameMax: o.cfg.FrameMax, Windows: &o.windows}
+	b, whole := o.sending.Append(b, &to, owned)
 	if whole {
-		s.sending = sending{}
+		o.sending = sending{}
 	}
 	return b
 }
 
 // wrote counts a written message, and frees part of the queue's window.
-func (s *state) wrote(c *consumer, m *mail.Deliver, d *mail.Delivery) {
+func (o *output) wrote(c *consumer, m *mail.Deliver, d *mail.Delivery) {
 	if d.Number == 0 {
-		s.counts.DeliverNoAck++
+		o.counts.DeliverNoAck++
 	} else {
-		s.counts.Deliver++
+		o.counts.Deliver++
 	}
 	if d.Redelivered {
-		s.counts.Redeliver++
+		o.counts.Redeliver++
 	}
 	c.written++
 	c.bytes += len(d.Message.Body)
 	if c.written >= grantMessages || c.bytes >= grantBytes {
-		s.Send(m.Queue, &mail.ReturnWindow{Channel: s.Self(), Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
+		o.Send(m.Queue, &mail.ReturnWindow{Channel: o.Self(), Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
 		c.written, c.bytes = 0, 0
 	}
 }
 
 // traceDelivery traces a delivery to a link.
-func traceDelivery(s *state, queue string, d *mail.Delivery) {
-	if s.cfg.VHost.Tracing() {
+func (o *output) traceDelivery(queue string, d *mail.Delivery) {
+	if o.cfg.VHost.Tracing() {
 		header, _ := d.Message.Overlay.Header(d.Message.Header) // no header if it cannot be decoded
-		s.tracer.Delivered(queue, &d.Message, header, d.Redelivered)
+		o.queues.tracer.Delivered(queue, &d.Message, header, d.Redelivered)
 	}
 }

@@ -1,0 +1,30 @@
+package session10
+
+import (
+	"candlemark/actors/client/input"
+	"candlemark/actors/client/outgoing"
+	"candlemark/actors/system/mail"
+)
+
+// A session consists of parts with their own state (ADR 134): queues (queues.go), output (write.go, held.go, outcomes.go),
+// settling (settle.go), publishing (publish.go, batch.go, long.go, transactions.go) and answering (nodes.go, replies.go). A part
+// uses only parts before it in this list, and reports to the session through whole.
+
+// base has the fields of all parts. Each has a copy.
+type base struct {
+	*outgoing.Mail
+	cfg    *Config
+	in     *input.Input
+	counts *mail.Counts // of the session; each part counts what it does
+	up     whole
+}
+
+// whole is the session as its parts need it.
+type whole interface {
+	// fail ends the session with an error.
+	fail(err error)
+	// failLink detaches a link with an error.
+	failLink(l *link, err error)
+	// cancel ends a consumer, and then calls done.
+	cancel(l *link, done func())
+}
