@@ -161,18 +161,6 @@ func (s *state) diverter() diverter {
 	return nil
 }
 
-// finisher is a part that works at the end of each turn, in any phase.
-type finisher interface {
-	EndTurn(now clock.Instant) (more bool)
-}
-
-func (s *state) finisher() finisher {
-	if s.previews.current != nil {
-		return &s.previews
-	}
-	return nil
-}
-
 // Parts may have these methods, too.
 type (
 	// noter has records in the journal that are no messages.

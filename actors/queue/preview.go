@@ -21,12 +21,15 @@ func (s *previews) Handle(received any, _ clock.Instant) (taken bool) {
 	for _, asked := range s.End() {
 		s.out.Send(asked.Answer(mail.Unseen))
 	}
-	s.current = inspect.NewPreview(m, &s.messages.Settings)
+	s.current, s.dueNow = inspect.NewPreview(m, &s.messages.Settings), true
 	return true
 }
 
-// EndTurn examines more messages.
-func (s *previews) EndTurn(now clock.Instant) (more bool) {
+// Next is at once.
+func (s *previews) Next() (int64, bool) { return s.messages.Journal.At, true }
+
+// Advance examines more messages.
+func (s *previews) Advance(now clock.Instant) (more bool) {
 	kept, _ := s.messages.DeadLetters.Retained()
 	answer := s.current.Step(&s.messages.Backlog, &s.messages.Expiry, now, int(s.turnLimit), kept, s.messages.Dates)
 	if answer == nil {

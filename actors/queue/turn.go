@@ -37,9 +37,6 @@ func (s *state) endTurn(now clock.Instant) (more bool) {
 	default:
 		more = s.sendLetters(now)
 	}
-	if x := s.finisher(); x != nil {
-		more = x.EndTurn(now) || more
-	}
 	more = more || s.messages.Unfinished
 	s.messages.Unfinished = false
 	if s.pending.Work() == nil {
