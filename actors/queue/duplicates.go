@@ -12,7 +12,7 @@ type duplicates struct {
 	window *messages.DuplicateWindow // nil if there are no ids
 }
 
-// Judge A duplicate counts as taken; if the original is being written to the journal, the confirm waits
+// Judge finds duplicates, which count as taken; if the original is being written to the journal, the confirm waits
 // until the journal has it. Dead letters are never duplicates.
 func (s *duplicates) Judge(a *incoming) verdict {
 	if a.id = 0; a.m.Overlay.Dead() {

@@ -210,3 +210,20 @@ func TestDuplicatesRandom_DUP1(t *testing.T) {
 		c.want("accepted", got, want...)
 	})
 }
+
+// TestNumbers_DUP1: the numbers in confirms are those of the messages, also while the queue writes down their ids.
+func TestNumbers_DUP1(t *testing.T) {
+	cfg := testConfig(settings(window(1000)))
+	cfg.Queue.Durable = true
+	c := newCoreOf(t, cfg)
+	e := &mail.Enqueue{From: publisher, Numbered: true}
+	for i, id := range []string{"a", "b", "a", "c"} {
+		m := named("x", id, true)
+		m.Number = uint64(i + 1)
+		e.Messages = append(e.Messages, m)
+	}
+	c.feed(e)
+	if r := one[*mail.EnqueueReply](c); fmt.Sprint(r.Seqs) != "[1 3 0 5]" {
+		t.Error(r.Seqs)
+	}
+}

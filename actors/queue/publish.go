@@ -43,6 +43,7 @@ type incoming struct {
 	decided  int    // the gate that has decided about the message
 	dry      bool
 	m        *message.Message
+	seq      uint64          // the number that the queue gave it, 0 for none
 	made     bool            // false if the action of a rule could not be applied
 	original message.Message // before the action was applied
 	times    content.Times   // in its headers
@@ -84,21 +85,24 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 // take takes the messages that the gates admit.
 func (a *incoming) take() {
 	for i := range a.batch.Messages {
-		before := a.messages.Seq
 		if a.batch.Origins != nil {
 			a.messages.Journal.Origin = store.Origin{Queue: store.QueueID(a.batch.Origin), Seq: a.batch.Origins[i]}
 		}
-		a.note(a.enter(&a.batch.Messages[i]), before)
+		a.note(a.enter(&a.batch.Messages[i]))
 	}
 }
 
 // enter takes one message, unless a gate decides otherwise.
 func (a *incoming) enter(m *message.Message) verdict {
+	before := a.messages.Seq
 	v, by := a.judge(m), len(a.gates)
 	if v == pass {
 		v = a.accept()
 	} else {
 		by = a.decided
+	}
+	if a.seq = a.messages.Seq; a.seq == before {
+		a.seq = 0
 	}
 	if v == taken || v == stored {
 		for _, g := range a.gates[:by] {
@@ -153,13 +157,12 @@ func (a *incoming) refusesAll() bool {
 func (a *incoming) all(v verdict) {
 	for i := range a.batch.Messages {
 		a.m = &a.batch.Messages[i]
-		a.note(v, a.messages.Seq)
+		a.note(v)
 	}
 }
 
-// note adds the publish number of the message to the reply for a verdict. before is the queue's newest number before this
-// message.
-func (a *incoming) note(v verdict, before uint64) {
+// note adds the publish number of the message to the reply for a verdict.
+func (a *incoming) note(v verdict) {
 	if a.m.Number == 0 {
 		return
 	}
@@ -173,11 +176,7 @@ func (a *incoming) note(v verdict, before uint64) {
 	}
 	reply.Add(a.m.Number)
 	if a.batch.Numbered {
-		seq := uint64(0)
-		if a.messages.Seq != before {
-			seq = a.messages.Seq
-		}
-		reply.Seqs = append(reply.Seqs, seq)
+		reply.Seqs = append(reply.Seqs, a.seq)
 	}
 }
 
