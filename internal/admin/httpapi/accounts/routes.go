@@ -40,8 +40,8 @@ var accountRoutes = []rest.Route{
 	rest.Put("/api/topic-permissions/{vhost}/{name}/{exchange}", rest.Administrator, rest.Created(putTopicGrant)),
 	rest.Delete("/api/topic-permissions/{vhost}/{name}/{exchange}", rest.Administrator, rest.Found(deleteTopicGrants)),
 
-	rest.Get("/api/vhosts", rest.Anybody, vhosts.List),
-	rest.Get("/api/vhosts/{vhost}", rest.InVHost(rest.Administrator), vhosts.One),
+	rest.Get("/api/vhosts", rest.Anybody, vhosts.List).Large(),
+	rest.Get("/api/vhosts/{vhost}", rest.InVHost(rest.Administrator), vhosts.One).Large(),
 	rest.Put("/api/vhosts/{vhost}", rest.Administrator, rest.Created(putVHost)),
 	rest.Delete("/api/vhosts/{vhost}", rest.Administrator, rest.Found(deleteVHost)),
 	rest.Post("/api/vhosts/{vhost}/deletion/protection", rest.InVHost(rest.Administrator), protect(true)),

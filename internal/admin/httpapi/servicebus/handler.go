@@ -37,17 +37,22 @@ type handler struct {
 	vhost   string
 	premium bool
 	log     zerolog.Logger
+	turns   chan struct{} // one for each request that is being processed
 }
+
+// maxTurns is how many requests are processed at a time: most list all exchanges (ACC-12).
+const maxTurns = 4
 
 // NewHandler makes the API for the entities of a virtual host. The namespace is of the Premium tier or, if premium is false, of Standard.
 func NewHandler(broker management.Broker, users *auth.Users, vhost string, premium bool, log zerolog.Logger) http.Handler {
-	return &handler{broker, users, vhost, premium, log}
+	return &handler{broker, users, vhost, premium, log, make(chan struct{}, maxTurns)}
 }
 
 // request is a request of a user that may manage entities.
 type request struct {
 	*http.Request
 	*entityadmin.Manager
+	body    []byte
 	premium bool   // the tier
 	base    string // the address of the API
 	now     int64  // wall ms
@@ -88,11 +93,25 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Manager: &entityadmin.Manager{Broker: h.broker, VHost: h.vhost, User: &user, Users: h.users, Keys: h.users.By(by), Report: report},
 		premium: h.premium, base: baseOf(r), now: h.broker.Clock().Wall(),
 	}
-	response, err := asked.route(path)
+	response, err := h.inTurn(asked, path)
 	if err != nil {
 		response = h.failed(r, err)
 	}
 	reply(w, response)
+}
+
+// inTurn processes a request. Only that takes a turn: neither a slow body nor a slow reader of the answer keeps others waiting.
+func (h *handler) inTurn(r *request, path string) (a answer, err error) {
+	if r.body, err = io.ReadAll(http.MaxBytesReader(nil, r.Body, atom.MaxBody)); err != nil {
+		return a, err
+	}
+	select {
+	case h.turns <- struct{}{}:
+		defer func() { <-h.turns }()
+		return r.route(path)
+	case <-r.Context().Done():
+		return a, r.Context().Err()
+	}
 }
 
 // baseOf returns the address of the API, as the client has named it.
@@ -199,11 +218,6 @@ func unauthorized(r *http.Request) string {
 }
 
 var errBadRequest = errors.New("the request is malformed")
-
-// body reads what was sent.
-func (r *request) body() ([]byte, error) {
-	return io.ReadAll(http.MaxBytesReader(nil, r.Body, atom.MaxBody))
-}
 
 // page is the part of a list that is wanted.
 type page struct {

@@ -118,11 +118,7 @@ func (r *request) entity(kind entity.Kind, topic, name string) (answer, error) {
 }
 
 func (r *request) put(kind entity.Kind, topic, name string, there *entityadmin.Entity) (answer, error) {
-	body, err := r.body()
-	if err != nil {
-		return answer{}, err
-	}
-	if kind == entity.Queue && atom.IsTopic(body) {
+	if kind == entity.Queue && atom.IsTopic(r.body) {
 		kind = entity.Topic
 	}
 	update := r.Header.Get("If-Match") != ""
@@ -135,11 +131,11 @@ func (r *request) put(kind entity.Kind, topic, name string, there *entityadmin.E
 	case update:
 		before = &there.Description
 	}
-	d, rules, err := atom.ReadEntity(body, entity.New(kind, topic, name), before)
+	d, rules, err := atom.ReadEntity(r.body, entity.New(kind, topic, name), before)
 	if err != nil {
 		return answer{}, errors.Join(errBadRequest, err)
 	}
-	keys, err := atom.ReadKeys(body, kind)
+	keys, err := atom.ReadKeys(r.body, kind)
 	if err != nil {
 		return answer{}, errors.Join(errBadRequest, err)
 	}
@@ -196,11 +192,7 @@ func (r *request) rule(topic, subscription, name string) (answer, error) {
 	default:
 		return answer{}, errBadRequest
 	}
-	body, err := r.body()
-	if err != nil {
-		return answer{}, err
-	}
-	rule, err := atom.ReadRule(body, name)
+	rule, err := atom.ReadRule(r.body, name)
 	if err != nil {
 		return answer{}, errors.Join(errBadRequest, err)
 	}

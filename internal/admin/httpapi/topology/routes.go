@@ -42,6 +42,6 @@ var Routes = []rest.Route{
 	rest.Get("/api/bindings/{vhost}", rest.InVHost(rest.Visitor), bindings).Large(),
 	rest.Get(betweenPath, rest.InVHost(rest.Visitor), bindingsBetween).Large(),
 	rest.Post(betweenPath, rest.Visitor, bind),
-	rest.Get(betweenPath+"/{properties}", rest.Visitor, binding),
-	rest.Delete(betweenPath+"/{properties}", rest.Visitor, unbind),
+	rest.Get(betweenPath+"/{properties}", rest.Visitor, binding).Large(),
+	rest.Delete(betweenPath+"/{properties}", rest.Visitor, unbind).Large(),
 }
