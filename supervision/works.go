@@ -8,6 +8,7 @@ import (
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/activity"
 	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store"
 	"candlemark/supervision/queries"
@@ -50,9 +51,9 @@ func countsOf(qs *queries.Queries) (c management.ClockCounts) {
 	}
 	for kind := range metrics.Holder {
 		n := qs.Sums.Total(kind)
-		c.LocksReturned += n[metrics.TimedOut]
-		c.Delivered += n[metrics.Delivered] + n[metrics.DeliveredNoAck]
-		c.Settled += n[metrics.Settled]
+		c.LocksReturned += n[queuestats.TimedOut]
+		c.Delivered += n[queuestats.Delivered] + n[queuestats.DeliveredNoAck]
+		c.Settled += n[queuestats.Settled]
 	}
 	return c
 }

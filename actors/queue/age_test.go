@@ -23,8 +23,8 @@ func (c *core) wantOldest(what string, ready, message int64) {
 			c.t.Errorf("%d ms: %s: %+v", c.ms(), what, o)
 		}
 	}
-	info, n := c.info(), c.figures().numbers
-	published := c.Stats(&n)[queuestats.OldestReady]
+	info, n := c.info(), c.figures().values
+	published := n[queuestats.OldestReady]
 	if r, m := since(info.OldestReady.Since), since(info.OldestMessage.Since); r != ready || m != message || since(published) != ready {
 		c.t.Errorf("%d ms: %s: ready since %d, published %d, all since %d; want %d, %d", c.ms(), what, r, since(published), m, ready, message)
 	}
@@ -107,8 +107,8 @@ func TestAge_Skew(t *testing.T) {
 	c.put("1")
 	c.at(5)
 	c.Dates = clock.Ahead(7000)
-	info, n := c.info(), c.figures().numbers
-	if info.OldestReady != (mail.Oldest{Since: start + 7000, Age: 5}) || info.OldestMessage != info.OldestReady || c.Stats(&n)[queuestats.OldestReady] != start {
+	info, n := c.info(), c.figures().values
+	if info.OldestReady != (mail.Oldest{Since: start + 7000, Age: 5}) || info.OldestMessage != info.OldestReady || n[queuestats.OldestReady] != start {
 		t.Errorf("%+v", info)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
-	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/storage/store"
 	"candlemark/policies"
 )
@@ -54,7 +54,7 @@ func (s locks) Advance(now clock.Instant) (more bool) {
 }
 
 func (s locks) Slept(ms int64, _ clock.Instant) { s.deliveries.Timeouts.Postpone(ms) }
-func (s locks) Figures(f *figures)              { f.timed += int64(s.deliveries.Timeouts.Len()) }
+func (s locks) Figures(f *figures)              { f.values[queuestats.Timed] += int64(s.deliveries.Timeouts.Len()) }
 
 func (s locks) Handle(received any, now clock.Instant) (taken bool) {
 	switch m := received.(type) {
@@ -94,14 +94,12 @@ func (s letters) Figures(f *figures) {
 	if s.phase == ending {
 		ready = c.Len
 	}
-	f.numbers[metrics.Ready] += int64(ready)
-	f.numbers[metrics.ReadyBytes] += c.ForwardingBytes
-	f.numbers[metrics.UnackedBytes] -= c.ForwardingBytes
-	if f.info == nil {
-		return
-	}
-	f.info.DeadLetters, f.info.Retrying = c.Len, c.Waiting
-	if at, ok := s.messages.DeadLetters.Next(); ok {
+	v := &f.values
+	v[queuestats.Ready] += int64(ready)
+	v[queuestats.ReadyBytes] += c.ForwardingBytes
+	v[queuestats.UnackedBytes] -= c.ForwardingBytes
+	v[queuestats.DeadLetters], v[queuestats.Retrying] = int64(c.Len), int64(c.Waiting)
+	if at, ok := s.messages.DeadLetters.Next(); ok && f.info != nil {
 		f.info.NextAttempt = s.messages.Dates.Date(at)
 	}
 }

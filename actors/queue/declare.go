@@ -4,7 +4,7 @@ import (
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
-	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 )
@@ -21,7 +21,7 @@ func (s *state) declare(m *mail.DeclareQueue, now clock.Instant) {
 			s.lease.Renew(now.Ceil(), expiry.LeaseDeclared)
 		}
 		s.messages.ExpireDue(now)
-		reply.MessageCount, reply.ConsumerCount = int(s.figures().numbers[metrics.Ready]), s.consumers.Len()
+		reply.MessageCount, reply.ConsumerCount = int(s.figures().values[queuestats.Ready]), s.consumers.Len()
 	}
 	s.out.Send(m.ReplyTo, reply)
 }

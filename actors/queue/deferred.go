@@ -5,7 +5,7 @@ import (
 	"candlemark/actors/queue/inspect"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
-	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 )
 
 // deferring is the part with the deferred messages.
@@ -18,11 +18,8 @@ func (s deferring) Show(v *inspect.View)                  { v.Deferred = s.messa
 func (s deferring) Figures(f *figures) {
 	all := s.messages.Deferred
 	f.waiting += all.Len()
-	f.numbers[metrics.Deferred] = int64(all.Len())
-	f.numbers[metrics.UnackedBytes] -= all.Bytes()
-	if f.info != nil {
-		f.info.Deferred, f.info.Postponed = all.Len(), all.Postponed()
-	}
+	f.values[queuestats.Deferred], f.values[queuestats.Postponed] = int64(all.Len()), int64(all.Postponed())
+	f.values[queuestats.UnackedBytes] -= all.Bytes()
 }
 
 // Handle takes ReceiveDeferred, which counts as a use of the queue, like basic.get.

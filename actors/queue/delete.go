@@ -7,7 +7,7 @@ import (
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
-	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 )
@@ -19,7 +19,7 @@ func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 		Asked: m,
 		Step:  func(clock.Instant) bool { return !s.messages.ExpireAll(now) },
 		End: func(now clock.Instant) {
-			if f := s.figures(); mayDelete(&s.host, m, int(f.numbers[metrics.Ready])+f.waiting) {
+			if f := s.figures(); mayDelete(&s.host, m, int(f.values[queuestats.Ready])+f.waiting) {
 				s.farewell.close(m, now)
 			}
 		},

@@ -13,6 +13,7 @@ import (
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/routing/topology"
 	"candlemark/policies"
 )
@@ -35,7 +36,7 @@ type dormantState struct {
 // awake is the rest of the state.
 type awake struct {
 	state       state
-	reported    metrics.Numbers
+	reported    queuestats.Sums
 	failedOn    any   // the mail that caused a panic
 	budgetBytes int64 // bytes that the queue has added to the budget
 	// budgetReading is how many of these are being read.
@@ -55,7 +56,7 @@ func (q *queue) endDormancy(self mail.Address) {
 		return
 	}
 	fromDormant(&q.state, &q.dormant, q.cfg, self)
-	q.reported = q.state.figures().numbers // as in the last turn before it became dormant
+	q.reported = *q.state.figures().values.Sums() // as in the last turn before it became dormant
 	q.dormant = dormantState{}
 }
 

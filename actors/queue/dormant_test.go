@@ -8,6 +8,7 @@ import (
 
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/routing/message"
 )
 
@@ -57,7 +58,7 @@ func TestDormant(t *testing.T) {
 			t.Errorf("before\n%+v, after\n%+v", before, after)
 		}
 		r.wantDormant("described", true)
-		if n := sums.Total(metrics.Classic); n[metrics.Enqueued] != 2 || n[metrics.Leased] != 1 || n[metrics.Ready] != 0 {
+		if n := sums.Total(metrics.Classic); n[queuestats.Enqueued] != 2 || n[queuestats.Leased] != 1 || n[queuestats.Ready] != 0 {
 			t.Error(n)
 		}
 		r.settled(batch(r.channel, numbered(3, 1000)))

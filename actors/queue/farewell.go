@@ -5,7 +5,7 @@ import (
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
-	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/store"
 )
@@ -334,10 +334,10 @@ func (s *state) forgotten() {
 
 // figures adds what is lost. All messages of a queue that is ending count as ready.
 func (f *farewell) figures(to *figures) {
-	n := &to.numbers
-	n[metrics.Lost] = int64(f.gone)
+	n := &to.values
+	n[queuestats.Lost] = int64(f.gone)
 	if f.phase == ending {
-		n[metrics.ReadyBytes], n[metrics.UnackedBytes] = n[metrics.ReadyBytes]+n[metrics.UnackedBytes], 0
+		n[queuestats.ReadyBytes], n[queuestats.UnackedBytes] = n[queuestats.ReadyBytes]+n[queuestats.UnackedBytes], 0
 	}
 }
 

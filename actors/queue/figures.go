@@ -8,33 +8,33 @@ import (
 	"candlemark/actors/queue/inspect"
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
-	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 )
 
 // figures describe a queue at the end of a turn. Each part adds its own.
 type figures struct {
-	numbers   metrics.Numbers
-	held      int             // messages that are not in the backlog
-	waiting   int             // messages that clients see as neither ready nor unacked
-	memory    int64           // bytes of all messages and of what belongs to them
-	counted   int64           // bytes that count towards the budget of all queues
-	notes     int64           // bytes of what the queue keeps besides messages
-	timed     int64           // messages with a deadline other than their expiry
-	leaseEnds int64           // wall ms, 0 if the lease does not end
-	info      *mail.QueueInfo // to be filled in, nil if not asked for
+	values  queuestats.Values
+	held    int             // messages that are not in the backlog
+	waiting int             // messages that clients see as neither ready nor unacked
+	memory  int64           // bytes of all messages and of what belongs to them
+	counted int64           // bytes that count towards the budget of all queues
+	notes   int64           // bytes of what the queue keeps besides messages
+	info    *mail.QueueInfo // to be filled in, nil if not asked for
 }
 
 // count sets the figures, and fills in info unless it is nil.
 func (s *state) count(f *figures, info *mail.QueueInfo) {
 	*f = figures{info: info, memory: s.messages.Backlog.Memory(), counted: s.messages.Backlog.Counted()}
-	s.messages.Count(&f.numbers)
-	f.numbers[metrics.Unacked], f.numbers[metrics.Consumers] = int64(s.consumers.Unacked()), int64(s.consumers.Len())
+	v := &f.values
+	s.messages.Count(v)
+	v[queuestats.Running], v[queuestats.Unacked], v[queuestats.Consumers] = 1, int64(s.consumers.Unacked()), int64(s.consumers.Len())
 	for _, of := range parts {
 		if p := of(s); p != nil {
 			p.Figures(f)
 		}
 	}
 	s.farewell.figures(f)
+	v[queuestats.Memory] = f.memory
 }
 
 // unusedFigures holds values for reuse.
@@ -58,11 +58,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 	}
 	f := new(figures)
 	s.count(f, info)
-	n := &f.numbers
-	info.Memory, info.Unacked, info.Consumers = f.memory, s.consumers.Unacked(), s.consumers.Len()
-	info.Ready, info.ReadyBytes, info.UnackedBytes = int(n[metrics.Ready]), n[metrics.ReadyBytes], n[metrics.UnackedBytes]
-	info.Paged, info.PagedBytes = int(n[metrics.Paged]), n[metrics.PagedBytes]
-	info.Persistent, info.PersistentBytes = s.messages.Backlog.Stored()
+	info.Figures = f.values.Figures()
 	describeExpiry(&s.messages, info, s.consumers.Unacked() > 0)
 	describeConsumers(&s.consumers, info)
 	if at := s.consumers.Oldest(s.messages.Journal.At); at != 0 {

@@ -3,7 +3,7 @@ package queue
 import (
 	"candlemark/actors/queue/expiry"
 	"candlemark/internal/measure/clock"
-	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/policies"
 )
 
@@ -30,10 +30,10 @@ func (s unused) Figures(f *figures) {
 	if s.messages.Settings.Expires <= 0 || s.phase >= ending {
 		return
 	}
-	f.numbers[metrics.Leased] = 1
+	f.values[queuestats.Leased] = 1
 	at, ends := s.lease.Deadline()
 	if ends {
-		f.leaseEnds = at
+		f.values[queuestats.LeaseEnds] = at
 	}
 	if f.info == nil || s.lease.Period() == 0 {
 		return

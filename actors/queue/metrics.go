@@ -7,13 +7,11 @@ import "candlemark/internal/measure/queuestats"
 func (q *queue) publishFigures() *figures {
 	s := &q.state
 	f := s.figures()
-	v := s.messages.Stats(&f.numbers)
-	v[queuestats.Memory], v[queuestats.Timed], v[queuestats.LeaseEnds] = f.memory, f.timed, f.leaseEnds
-	s.queue.Stats.Set(&v)
+	s.queue.Stats.Set(&f.values)
 	s.queue.Stats.TakeFailures(s.messages.DeadLettersFailed())
 	if share := s.messages.Late.Share; share != nil {
 		s.messages.Late.Flush()
-		share.Report(&q.reported, &f.numbers)
+		share.Report(&q.reported, f.values.Sums())
 	}
 	return f
 }

@@ -9,7 +9,7 @@ import (
 	"candlemark/actors/queue/schedule"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
-	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/routing/message"
 	"candlemark/internal/routing/topology/timeheaders"
 	"candlemark/internal/storage/store"
@@ -71,10 +71,11 @@ func (s *scheduled) Figures(f *figures) {
 		return
 	}
 	f.held, f.waiting = f.held+x.Len(), f.waiting+x.Len()
-	f.memory, f.counted, f.timed = f.memory+x.Memory(), f.counted+x.Counted(), f.timed+int64(x.Len())
-	f.numbers[metrics.Scheduled] = int64(x.Len())
-	f.numbers[metrics.Paged] += int64(x.Messages.Paged())
-	f.numbers[metrics.PagedBytes] += x.Messages.PagedBytes()
+	f.memory, f.counted = f.memory+x.Memory(), f.counted+x.Counted()
+	f.values[queuestats.Scheduled] = int64(x.Len())
+	f.values[queuestats.Timed] += int64(x.Len())
+	f.values[queuestats.Paged] += int64(x.Messages.Paged())
+	f.values[queuestats.PagedBytes] += x.Messages.PagedBytes()
 	if f.info != nil {
 		f.info.Scheduled = x.Counts(s.messages.Journal.At, s.messages.Dates)
 	}

@@ -11,6 +11,7 @@ import (
 	"candlemark/actors/queue/sessions"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/store"
 	"candlemark/protocol"
@@ -79,9 +80,7 @@ func (s *sessioned) Show(v *inspect.View)   { v.Sessions = s.messages.Sessions }
 func (s *sessioned) Figures(f *figures) {
 	all := s.messages.Sessions
 	f.memory, f.counted, f.notes = f.memory+all.Bytes(), f.counted+all.Bytes(), f.notes+all.StateBytes()
-	if f.info != nil {
-		f.info.Sessions = all.Len()
-	}
+	f.values[queuestats.Sessions] = int64(all.Len())
 }
 
 // Restore leaves the content of a state to be read later.

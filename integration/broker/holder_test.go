@@ -9,6 +9,7 @@ import (
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/protocol"
 	"candlemark/supervision"
 
@@ -169,7 +170,7 @@ func TestDLY5LossIsReported(t *testing.T) {
 				if n := b.Log.Count(`"exchange":"x","messages":3,"message":"a delayed exchange was deleted`); n != 1 {
 					t.Errorf("it is logged %d times", n)
 				}
-				if n := metricsOf(b).Queues[metrics.Holder][metrics.Lost]; n != 3 {
+				if n := metricsOf(b).Queues[metrics.Holder][queuestats.Lost]; n != 3 {
 					t.Errorf("%d are counted", n)
 				}
 				if d := events.Fetch("events"); d == nil || d.Headers["name"] != "x" || fmt.Sprint(d.Headers["lost_messages"]) != "3" {

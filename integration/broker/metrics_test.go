@@ -13,6 +13,7 @@ import (
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/supervision"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -36,23 +37,23 @@ func expectSums(b *testkit.Bubble, when string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var want metrics.Numbers
+	var want queuestats.Sums
 	for i := range queues {
 		q := &queues[i]
-		want[metrics.Ready] += int64(q.Ready)
-		want[metrics.Unacked] += int64(q.Unacked)
-		want[metrics.ReadyBytes] += q.ReadyBytes
-		want[metrics.UnackedBytes] += q.UnackedBytes
-		want[metrics.Consumers] += int64(q.Consumers)
-		want[metrics.Paged] += int64(q.Paged)
-		want[metrics.PagedBytes] += q.PagedBytes
-		want[metrics.Scheduled] += int64(q.Scheduled.Count)
+		want[queuestats.Ready] += int64(q.Ready)
+		want[queuestats.Unacked] += int64(q.Unacked)
+		want[queuestats.ReadyBytes] += q.ReadyBytes
+		want[queuestats.UnackedBytes] += q.UnackedBytes
+		want[queuestats.Consumers] += int64(q.Consumers)
+		want[queuestats.Paged] += int64(q.Paged)
+		want[queuestats.PagedBytes] += q.PagedBytes
+		want[queuestats.Scheduled] += int64(q.Scheduled.Count)
 		if _, leased := q.Arguments.Get("x-expires"); leased {
-			want[metrics.Leased]++
+			want[queuestats.Leased]++
 		}
 	}
 	got := b.Node.Sums.All()
-	for i := range metrics.Enqueued {
+	for i := range queuestats.Enqueued {
 		if got[i] != want[i] {
 			b.Errorf("%s: number %d is %d, the queues say %d", when, i, got[i], want[i])
 		}
@@ -171,8 +172,8 @@ func TestGlobalCounters(t *testing.T) {
 		for what, x := range map[string]struct{ got, want uint64 }{
 			"published": {m.Counts.Publish, 3}, "dropped": {m.Counts.Dropped, 1}, "confirmed": {m.Counts.Confirm, 1},
 			"to be confirmed": {m.ByProtocol[management.AMQP091].Published.Confirm, 1}, "routed": {m.ByProtocol[management.AMQP091].Published.Routed, 3}, "publishers": {uint64(m.ByProtocol[management.AMQP091].Publishers), 2},
-			"got": {uint64(q[metrics.Got]), 1}, "acknowledged": {uint64(q[metrics.Acked]), 1}, "delivered again": {uint64(q[metrics.Redelivered]), 1},
-			"enqueued": {uint64(q[metrics.Enqueued]), 3},
+			"got": {uint64(q[queuestats.Got]), 1}, "acknowledged": {uint64(q[queuestats.Acked]), 1}, "delivered again": {uint64(q[queuestats.Redelivered]), 1},
+			"enqueued": {uint64(q[queuestats.Enqueued]), 3},
 		} {
 			if x.got != x.want {
 				t.Errorf("%s: %d, want %d", what, x.got, x.want)

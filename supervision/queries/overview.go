@@ -154,7 +154,7 @@ func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error
 	}
 	m.Expired, m.Released, m.DeadLetters = qs.Sums.Expired(), qs.Sums.Released(), qs.DeadLetters()
 	o, all := &m.Overview, qs.Sums.All()
-	o.Ready, o.Unacked, o.Consumers = int(all[metrics.Ready]), int(all[metrics.Unacked]), int(all[metrics.Consumers])
+	o.Ready, o.Unacked, o.Consumers = int(all[queuestats.Ready]), int(all[queuestats.Unacked]), int(all[queuestats.Consumers])
 	objects(&m, qs.cfg.VHosts.List(""))
 	total := qs.totals.before()
 	o.VHosts = qs.totals.within(qs.cfg.VHosts.List(""))

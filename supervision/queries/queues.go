@@ -208,20 +208,15 @@ func queueView(vhost string, q *topology.Queue, info *mail.QueueInfo) management
 		return s
 	}
 	s.State, s.Effective, s.DeliveryLimit, s.Retry = "running", info.Effective, info.Settings.DeliveryLimit, info.Settings.Retry
-	s.Ready, s.Unacked, s.Consumers = info.Ready, info.Unacked, info.Consumers
-	s.ReadyBytes, s.UnackedBytes, s.Memory = info.ReadyBytes, info.UnackedBytes, info.Memory
-	s.Paged, s.PagedBytes = info.Paged, info.PagedBytes
-	s.Persistent, s.PersistentBytes = info.Persistent, info.PersistentBytes
+	s.Figures = info.Figures
 	s.ExclusiveTag, s.ActiveTag, s.HeadTimestamp = info.ExclusiveTag, info.ActiveTag, info.HeadTimestamp
 	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
 	s.Expiring, s.Lease = management.ExpiryCounts(info.Expiring), management.Lease(info.Lease)
-	s.OldestUnacked, s.Deferred, s.Postponed, s.Sessions = info.OldestUnacked, info.Deferred, info.Postponed, info.Sessions
-	s.OldestReady, s.OldestMessage = management.Oldest(info.OldestReady), management.Oldest(info.OldestMessage)
+	s.OldestUnacked, s.OldestReady, s.OldestMessage = info.OldestUnacked, management.Oldest(info.OldestReady), management.Oldest(info.OldestMessage)
 	s.Wait, s.Processing = info.Wait, info.Processing
 	if s.Ending {
 		s.State = "ending"
 	}
-	s.DeadLetters, s.Retrying, s.NextAttempt = info.DeadLetters, info.Retrying, info.NextAttempt
-	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, management.ScheduledCounts(info.Scheduled)
+	s.NextAttempt, s.Scheduled = info.NextAttempt, management.ScheduledCounts(info.Scheduled)
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/routing/message"
 	"candlemark/internal/transport/budget"
 	"candlemark/policies"
@@ -282,42 +283,28 @@ type ReleaseConnectionReply struct{ Reply }
 // QueueInfo answers DescribeQueue.
 type QueueInfo struct {
 	Reply
-	Name                      string
-	Ready, Unacked, Consumers int
-	ReadyBytes                int64
-	Effective                 policies.Effective
-	Settings                  policies.QueueSettings
-	Arguments                 protocol.Table
-	Durable, AutoDelete       bool
-	Exclusive                 bool
-	Expiring                  ExpiryCounts
-	Lease                     Lease
-	UnackedBytes              int64 // of bodies
-	Memory                    int64 // bytes used by the messages
-	// Paged counts messages whose contents, with PagedBytes of bodies, are in the journal only.
-	Paged      int
-	PagedBytes int64
-	LastUse    int64 // wall ms, of the last mail other than a query
-	// Persistent counts stored messages (STORE-3), with PersistentBytes of bodies.
-	Persistent      int
-	PersistentBytes int64
+	Name string
+	queuestats.Figures
+	Effective           policies.Effective
+	Settings            policies.QueueSettings
+	Arguments           protocol.Table
+	Durable, AutoDelete bool
+	Exclusive           bool
+	Expiring            ExpiryCounts
+	Lease               Lease
+	LastUse             int64 // wall ms, of the last mail other than a query
 	// ExclusiveTag is the tag of the exclusive consumer, ActiveTag of the single active consumer; "" for none.
 	ExclusiveTag, ActiveTag string
 	HeadTimestamp           uint64          // timestamp property of the first ready message, 0 for none
 	List                    []QueueConsumer // if requested
 	Counts                  Counts
 	Scheduled               ScheduledCounts
-	Sessions                int    // sessions with messages, with a state, or locked
-	Deferred                int    // messages delivered only by number, or postponed
-	Postponed               int    // deferred messages with a time when they are ready again (RETRY-1)
 	OldestUnacked           int64  // time of the oldest unacked delivery, wall ms rounded down to 4 ms; 0 for none
 	OldestReady             Oldest // of the ready messages (AGE-2)
 	OldestMessage           Oldest // of the ready and unacked messages
 	// Wait and Processing are how long messages waited and were processed; nil if none was (AGE-3).
 	Wait, Processing *metrics.SpanSummary
 	Ahead            *Ahead // if requested
-	DeadLetters      int    // messages kept as dead letters until their targets have taken them
-	Retrying         int    // dead letters that were not taken, and wait for the next attempt
 	NextAttempt      int64  // time of that attempt, wall ms, 0 for none
 	Down             bool   // the queue could not be restarted: all other fields are unknown
 }

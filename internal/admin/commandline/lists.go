@@ -1,18 +1,21 @@
 package commandline
 
 import (
+	"strings"
+
 	"candlemark/internal/admin/commandline/format"
 	"candlemark/internal/admin/commandline/verb"
 	"candlemark/internal/admin/httpapi/client"
+	"candlemark/internal/measure/queuestats"
 )
 
 var listVerbs = []verb.Row{
 	{
 		Name: "list_queues", About: "Lists the queues of a virtual host", Options: "vhost no-table-headers online offline local",
-		Columns: `name durable auto_delete arguments policy operator_policy effective_policy_definition
-			exclusive messages_ready messages_unacknowledged messages messages_scheduled messages_deferred messages_delayed messages_dlx messages_dlx_retrying dlx_next_attempt_at sessions oldest_ready_at oldest_ready_age oldest_message_at oldest_message_age oldest_unacked_at wait_p50 wait_p99 processing_p50 processing_p99 next_due next_expiry messages_expiring expiry_histogram rules_too_costly lease_expires_at lease_renewed_at lease_renewed_by messages_ready_ram messages_unacknowledged_ram messages_ram
-			message_bytes message_bytes_ready message_bytes_unacknowledged message_bytes_ram consumers
-			consumer_utilisation consumer_capacity memory state type leader members online`,
+		Columns: `name durable auto_delete arguments policy operator_policy effective_policy_definition exclusive
+			dlx_next_attempt_at oldest_ready_at oldest_ready_age oldest_message_at oldest_message_age oldest_unacked_at wait_p50 wait_p99
+			processing_p50 processing_p99 next_due next_expiry expiry_histogram rules_too_costly lease_expires_at lease_renewed_at
+			lease_renewed_by consumer_utilisation consumer_capacity state type leader members online ` + figures(),
 		Defaults: "name messages",
 		Title:    verb.Text("Timeout: {timeout}.0 seconds ...\nListing queues for vhost {vhost} ..."),
 		Run:      verb.Listed("queues", "{vhost}").Table(),
@@ -69,3 +72,12 @@ var listVerbs = []verb.Row{
 }
 
 const bindingColumns = "source_name source_kind destination_name destination_kind routing_key arguments"
+
+// figures are the columns of the table of figures.
+func figures() string {
+	names := make([]string, len(queuestats.Table))
+	for i := range queuestats.Table {
+		names[i] = queuestats.Table[i].Name
+	}
+	return strings.Join(names, " ")
+}

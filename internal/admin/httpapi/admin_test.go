@@ -12,6 +12,7 @@ import (
 
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/text/jsonencode"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -272,9 +273,9 @@ func TestQueues_POL11(t *testing.T) {
 	set := policies.NewSet("/").With(user).With(operator)
 	f := newFake("/")
 	f.queues = []management.Queue{{
-		VHost: "/", Name: "dead", Type: "classic", Durable: true, Ready: 24, ReadyBytes: 48, State: "running",
+		VHost: "/", Name: "dead", Type: "classic", Durable: true, Figures: queuestats.Figures{Ready: 24, ReadyBytes: 48}, State: "running",
 	}, {
-		VHost: "/", Name: "orders.q", Type: "classic", AutoDelete: true, Exclusive: true, Ready: 5, Unacked: 2, Consumers: 1, State: "running",
+		VHost: "/", Name: "orders.q", Type: "classic", AutoDelete: true, Exclusive: true, Figures: queuestats.Figures{Ready: 5, Unacked: 2, Consumers: 1}, State: "running",
 		Arguments: protocol.Table{{Key: "x-message-ttl", Value: int32(600000)}, {Key: "x-dead-letter-exchange", Value: "dlx<"}},
 		Effective: set.Effective(policies.KindClassicQueue, "orders.q"),
 	}}

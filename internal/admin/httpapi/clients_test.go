@@ -87,9 +87,9 @@ func TestFiguresOfOthers(t *testing.T) {
 	connections, _ := c.Connections(context.Background(), "")
 	consumers, _ := c.Consumers(context.Background(), "")
 	c.queues = []management.Queue{
-		{VHost: "/", Name: "q", Ready: 3, Unacked: 1, Details: &management.QueueDetails{Consumers: consumers[:2], Owner: &connections[0]}},
+		{VHost: "/", Name: "q", Figures: queuestats.Figures{Ready: 3, Unacked: 1}, Details: &management.QueueDetails{Consumers: consumers[:2], Owner: &connections[0]}},
 		{VHost: "/", Name: "theirs", ExclusiveTag: "t1", ActiveTag: "t1", Details: &management.QueueDetails{Consumers: consumers[:1]}},
-		{VHost: "dev", Name: "secret", Ready: 1000},
+		{VHost: "dev", Name: "secret", Figures: queuestats.Figures{Ready: 1000}},
 	}
 	u := someUsers()
 	for _, name := range []string{"guest", "viewer"} {

@@ -3,9 +3,12 @@ package httpapi
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"candlemark/internal/measure/queuestats"
 
 	"github.com/rs/zerolog"
 )
@@ -111,5 +114,23 @@ func TestOpenAPI(t *testing.T) {
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/openapi.yaml", nil))
 	if w.Code != 200 || w.Body.String() != string(document) || w.Header().Get("Content-Type") != "application/yaml" {
 		t.Errorf("%d, %s", w.Code, w.Header())
+	}
+}
+
+// Each figure of the table is in the description of a queue, and each of our own metrics of all queues in docs/metrics.md.
+func TestFiguresAreDescribed(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range queuestats.Table {
+		f := &queuestats.Table[i]
+		with := regexp.MustCompile(`(?m)^            ` + f.Name + `: \{type: integer, description: '?` + f.Help + `'?\}$`)
+		if plain := "\n        " + f.Name + ": {type: integer}\n"; !with.Match(document) && !strings.Contains(string(document), plain) {
+			t.Errorf("openapi.yaml lacks %s: %s", f.Name, f.Help)
+		}
+		if strings.HasPrefix(f.Total, "candlemark_") && !strings.Contains(string(page), "`"+f.Total+"`") {
+			t.Errorf("docs/metrics.md lacks %s", f.Total)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"candlemark/internal/admin/httpapi/rest"
 	"candlemark/internal/admin/httpapi/site"
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/queuestats"
 
 	"github.com/rs/zerolog"
 )
@@ -26,7 +27,7 @@ type growing struct {
 
 func (g *growing) Queue(context.Context, string, string) (management.Queue, error) {
 	n := g.published.Load()
-	return management.Queue{VHost: "/", Name: "q", Ready: int(n), Counts: management.Counts{Publish: uint64(2 * n)}}, nil
+	return management.Queue{VHost: "/", Name: "q", Figures: queuestats.Figures{Ready: int(n)}, Counts: management.Counts{Publish: uint64(2 * n)}}, nil
 }
 
 func (g *growing) Queues(ctx context.Context, vhost string) ([]management.Queue, error) {

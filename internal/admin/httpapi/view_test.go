@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/text/jsonencode"
 
 	"github.com/rs/zerolog"
@@ -18,9 +19,9 @@ import (
 func fleet() *fake {
 	f := newFake("/", "dev")
 	for i, name := range []string{"Orders", "audit", "orders.dead", "x%y"} {
-		f.queues = append(f.queues, management.Queue{VHost: "/", Name: name, Type: "classic", Ready: 10 - i, State: "running"})
+		f.queues = append(f.queues, management.Queue{VHost: "/", Name: name, Type: "classic", Figures: queuestats.Figures{Ready: 10 - i}, State: "running"})
 	}
-	f.queues = append(f.queues, management.Queue{VHost: "dev", Name: "orders", Type: "quorum", Ready: 100, State: "running"})
+	f.queues = append(f.queues, management.Queue{VHost: "dev", Name: "orders", Type: "quorum", Figures: queuestats.Figures{Ready: 100}, State: "running"})
 	return f
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"candlemark/internal/access/auth"
 	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 )
 
 // Monitoring is the part of the broker that monitoring systems ask.
@@ -32,7 +33,7 @@ type Metrics struct {
 	ClusterID   string
 	DeadLetters DeadLetters
 	// Queues are all queues added up, by metrics.Kind.
-	Queues [metrics.Holder + 1]metrics.Numbers
+	Queues [metrics.Holder + 1]queuestats.Sums
 	// ByProtocol has what clients of each have done.
 	ByProtocol [Protocols]ByProtocol
 	// Messages published and not confirmed, or not committed, and acknowledgements not committed.

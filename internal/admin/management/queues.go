@@ -46,17 +46,7 @@ type Queue struct {
 	// Arguments are the declared ones, nothing merged in (POL-11).
 	Arguments protocol.Table
 	Effective policies.Effective
-	// Ready and Unacked are messages, ReadyBytes and UnackedBytes the bytes of
-	// their bodies, Memory what all of them take.
-	Ready, Unacked                   int
-	ReadyBytes, UnackedBytes, Memory int64
-	Consumers                        int
-	// Paged messages, with bodies of PagedBytes, have their contents on disk alone.
-	Paged      int
-	PagedBytes int64
-	// Persistent counts stored messages (STORE-3), with bodies of PersistentBytes.
-	Persistent      int
-	PersistentBytes int64
+	queuestats.Figures
 	// ExclusiveTag is the tag of the exclusive consumer, ActiveTag the tag of the single active consumer, or "" if there
 	// is none.
 	ExclusiveTag, ActiveTag string
@@ -67,27 +57,18 @@ type Queue struct {
 	Retry     retry.Settings
 	IdleSince int64 // wall ms
 	// Expiring counts the upcoming expirations of ready messages; Lease is the queue's own.
-	Expiring ExpiryCounts
-	Lease    Lease
-	Counts   Counts
-	// TimedOut are deliveries that came back because they were not settled in time, Late the deliveries settled
-	// afterwards.
-	TimedOut, Late uint64
-	CostlyRules    uint64 // evaluations of its SQL rules that took too many steps (SBR-2)
-	Scheduled      ScheduledCounts
-	Deferred       int // deferred messages: delivered only when requested by number, or, as many as Postponed of them, at a later time
-	Postponed      int
-	Sessions       int   // with messages or a state, or locked
-	OldestUnacked  int64 // wall ms since when a message has been unacked for longest, to 4 ms, 0 for none
+	Expiring      ExpiryCounts
+	Lease         Lease
+	Counts        Counts
+	CostlyRules   uint64 // evaluations of its SQL rules that took too many steps (SBR-2)
+	Scheduled     ScheduledCounts
+	OldestUnacked int64 // wall ms since when a message has been unacked for longest, to 4 ms, 0 for none
 	// OldestReady is the oldest ready message, OldestMessage the oldest ready or unacked one (AGE-2).
 	OldestReady, OldestMessage Oldest
 	// Wait and Processing are how long messages waited for their first delivery, and how long deliveries were processed
 	// (AGE-3), since the queue began or the broker was started; nil if none did.
 	Wait, Processing *metrics.SpanSummary
-	// DeadLetters are messages kept as dead letters until all targets have taken them; Retrying of them were not taken and
-	// wait for the next attempt, at NextAttempt in wall ms, 0 for none.
-	DeadLetters, Retrying int
-	NextAttempt           int64
+	NextAttempt      int64 // when dead letters that were not taken are sent again, wall ms, 0 for none
 	// Ending: it sends its last messages and can no longer be used (LEASE-14). They are counted as ready.
 	Ending bool
 	// State is "running", "ending", or "down" for a queue that does not answer.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"candlemark/internal/measure/queuestats"
 )
 
 // Queues report changes of their numbers; the total is the sum of the latest reports, and queues that end leave only their counters in it.
@@ -11,18 +13,18 @@ func TestSumsFollowTheQueues(t *testing.T) {
 	var all Queues
 	type reporter struct {
 		share    *Share
-		reported Numbers
+		reported queuestats.Sums
 	}
 	var queues []*reporter
 	for i := range 2 * shards {
 		queues = append(queues, &reporter{share: all.Of(Quorum, uint64(i))})
 	}
-	want := Numbers{}
+	want := queuestats.Sums{}
 	for i, q := range queues {
-		now := Numbers{Ready: int64(i), UnackedBytes: 100, Enqueued: int64(2 * i)}
+		now := queuestats.Sums{queuestats.Ready: int64(i), queuestats.UnackedBytes: 100, queuestats.Enqueued: int64(2 * i)}
 		q.share.Report(&q.reported, &now)
-		now[Ready]++
-		now[UnackedBytes] = 0
+		now[queuestats.Ready]++
+		now[queuestats.UnackedBytes] = 0
 		q.share.Report(&q.reported, &now)
 		want.Add(&now)
 	}
@@ -30,15 +32,15 @@ func TestSumsFollowTheQueues(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	held := &reporter{share: all.Of(Holder, 1)}
-	held.share.Report(&held.reported, &Numbers{Scheduled: 7})
+	held.share.Report(&held.reported, &queuestats.Sums{queuestats.Scheduled: 7})
 	if got := all.All(); got != want {
 		t.Errorf("%v, want %v: a holder is no queue", got, want)
 	}
 	for _, q := range queues {
 		q.share.Forget(&q.reported)
 	}
-	if got := all.Total(Quorum); got != (Numbers{Enqueued: want[Enqueued]}) {
-		t.Errorf("%v is left; what was counted was %d", got, want[Enqueued])
+	if got := all.Total(Quorum); got != (queuestats.Sums{queuestats.Enqueued: want[queuestats.Enqueued]}) {
+		t.Errorf("%v is left; what was counted was %d", got, want[queuestats.Enqueued])
 	}
 }
 
@@ -99,11 +101,11 @@ func TestSizes(t *testing.T) {
 // Reporting a queue's numbers does not allocate.
 func TestReportsDoNotAllocate(t *testing.T) {
 	var all Queues
-	var reported, now Numbers
+	var reported, now queuestats.Sums
 	late := Late{Share: all.Of(Classic, 0)}
 	if n := testing.AllocsPerRun(100, func() {
-		now[Ready]++
-		now[Enqueued]++
+		now[queuestats.Ready]++
+		now[queuestats.Enqueued]++
 		late.Expired(1, 1e6)
 		late.Flush()
 		late.Share.Report(&reported, &now)

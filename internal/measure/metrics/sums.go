@@ -1,47 +1,10 @@
 package metrics
 
-import "sync/atomic"
+import (
+	"sync/atomic"
 
-// Numbers are the numbers of one queue, or the sums of several, indexed by the constants below.
-type Numbers [numbers]int64
-
-// The indexes of Numbers.
-const (
-	Ready = iota // messages, as clients see them
-	Unacked
-	ReadyBytes   // of bodies
-	UnackedBytes // of bodies
-	Scheduled    // messages that wait for their time
-	Deferred     // deferred messages: delivered only when requested by number
-	Paged        // messages whose content is only in the journal
-	PagedBytes
-	Consumers
-	Leased // 1 for a queue with a lease
-
-	Enqueued // messages sent to the queue; numbers from here on only grow
-	Delivered
-	DeliveredNoAck
-	Got
-	GotNoAck
-	GotNothing // basic.get on an empty queue
-	Acked
-	Redelivered
-	TimedOut // deliveries not settled in time
-	Settled  // deliveries settled by their consumers
-	Lost     // messages that were to arrive elsewhere and ended with their queue, or with their delayed exchange
-
-	numbers
-
-	// gauges is the number of gauges: the numbers after them only grow.
-	gauges = Enqueued
+	"candlemark/internal/measure/queuestats"
 )
-
-// Add adds n.
-func (t *Numbers) Add(n *Numbers) {
-	for i, v := range n {
-		t[i] += v
-	}
-}
 
 // Kind is a kind of queues summed up together.
 type Kind uint8
@@ -79,7 +42,7 @@ type Queues struct {
 
 // Share sums up the numbers of a part of the queues. Any goroutine may write and read.
 type Share struct {
-	numbers [numbers]atomic.Int64
+	numbers [len(queuestats.Sums{})]atomic.Int64
 	// Expired and Released are how late due messages left: ns after their deadline, or after the time that they were
 	// scheduled for.
 	Expired, Released Lateness
@@ -92,7 +55,7 @@ type Share struct {
 func (q *Queues) Of(kind Kind, number uint64) *Share { return &q.sums[kind][number%shards] }
 
 // Report adds the differences between a queue's numbers and its last reported numbers, and remembers the new ones.
-func (s *Share) Report(reported, now *Numbers) {
+func (s *Share) Report(reported, now *queuestats.Sums) {
 	for i, v := range now {
 		if v != reported[i] {
 			s.numbers[i].Add(v - reported[i])
@@ -102,16 +65,16 @@ func (s *Share) Report(reported, now *Numbers) {
 }
 
 // Forget subtracts the gauges of a queue that ends. Its counters stay.
-func (s *Share) Forget(reported *Numbers) {
+func (s *Share) Forget(reported *queuestats.Sums) {
 	now := *reported
-	for i := range gauges {
+	for i := range queuestats.Gauges {
 		now[i] = 0
 	}
 	s.Report(reported, &now)
 }
 
 // Total returns the numbers of all queues of a kind. They are not from one moment.
-func (q *Queues) Total(kind Kind) (t Numbers) {
+func (q *Queues) Total(kind Kind) (t queuestats.Sums) {
 	for i := range q.sums[kind] {
 		for j := range t {
 			t[j] += q.sums[kind][i].numbers[j].Load()
@@ -125,14 +88,14 @@ func (q *Queues) Unsettled() (n int64) {
 	for kind := range q.sums {
 		for i := range q.sums[kind] {
 			s := &q.sums[kind][i]
-			n += s.numbers[Delivered].Load() + s.numbers[Got].Load() - s.numbers[Settled].Load()
+			n += s.numbers[queuestats.Delivered].Load() + s.numbers[queuestats.Got].Load() - s.numbers[queuestats.Settled].Load()
 		}
 	}
 	return n
 }
 
 // All returns the numbers of all queues that clients see.
-func (q *Queues) All() (t Numbers) {
+func (q *Queues) All() (t queuestats.Sums) {
 	for kind := range Holder {
 		n := q.Total(kind)
 		t.Add(&n)

@@ -1,5 +1,5 @@
-// Package queuestats holds the statistics by which lists sort and filter queues. Reading them does not involve the
-// queue actor (ADR 63).
+// Package queuestats has the figures of queues: one [Table] names each in the HTTP API, in lists and in metrics. [Stats] are those
+// by which lists sort and filter queues; reading them does not involve the queue actor (ADR 63).
 //
 // Owns: Stats, one for each queue. Only the queue writes it, at the end of a turn, and only the values that have
 // changed. A dormant queue keeps the stats of its last turn.

@@ -1,6 +1,9 @@
 package exposition
 
-import "candlemark/internal/admin/management"
+import (
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/queuestats"
+)
 
 type (
 	queue      = management.Queue
@@ -10,9 +13,6 @@ type (
 
 // RabbitMQ's families of metrics.
 const (
-	queueCoarse      = "queue_coarse_metrics"
-	queueConsumers   = "queue_consumer_count"
-	queueMore        = "queue_metrics"
 	queueDeliveries  = "queue_delivery_metrics"
 	queueExchange    = "queue_exchange_metrics"
 	connectionCoarse = "connection_coarse_metrics"
@@ -38,18 +38,8 @@ func dueWithin(i int) column[queue] {
 	})
 }
 
-var queueColumns = []column[queue]{
-	gauge(queueCoarse, "queue_messages_ready", "Messages ready for delivery", func(q *queue) float64 { return float64(q.Ready) }),
-	gauge(queueCoarse, "queue_messages_unacked", "Messages delivered but not yet acknowledged", func(q *queue) float64 { return float64(q.Unacked) }),
-	gauge(queueCoarse, "queue_messages", "Messages ready or unacked", func(q *queue) float64 { return float64(q.Ready + q.Unacked) }),
-	gauge(queueConsumers, "queue_consumers", "Consumers", func(q *queue) float64 { return float64(q.Consumers) }),
-	gauge(queueMore, "queue_process_memory_bytes", "Memory used by the messages", func(q *queue) float64 { return float64(q.Memory) }),
-	gauge(queueMore, "queue_messages_bytes", "Body bytes of ready and unacked messages", func(q *queue) float64 { return float64(q.ReadyBytes + q.UnackedBytes) }),
-	gauge(queueMore, "queue_messages_ready_bytes", "Body bytes of ready messages", func(q *queue) float64 { return float64(q.ReadyBytes) }),
-	gauge(queueMore, "queue_messages_unacked_bytes", "Body bytes of unacked messages", func(q *queue) float64 { return float64(q.UnackedBytes) }),
-	gauge(queueMore, "queue_messages_paged_out", "Messages whose content is only on disk", func(q *queue) float64 { return float64(q.Paged) }),
-	gauge(queueMore, "queue_messages_paged_out_bytes", "Body bytes that are only on disk", func(q *queue) float64 { return float64(q.PagedBytes) }),
-	gauge(queueMore, "queue_messages_scheduled", "Scheduled messages", func(q *queue) float64 { return float64(q.Scheduled.Count) }),
+// queueColumns are the figures of queues, and others.
+var queueColumns = append(figures(), []column[queue]{
 	counter(queueExchange, "queue_messages_published_total", "Messages published to the queue", func(q *queue) uint64 { return q.Counts.Publish }),
 	counter(queueDeliveries, "queue_get_ack_total", "Messages fetched by basic.get with manual acknowledgement", func(q *queue) uint64 { return q.Counts.Get }),
 	counter(queueDeliveries, "queue_get_total", "Messages fetched by basic.get with automatic acknowledgement", func(q *queue) uint64 { return q.Counts.GetNoAck }),
@@ -63,6 +53,16 @@ var queueColumns = []column[queue]{
 	dueWithin(0), dueWithin(1), dueWithin(2), dueWithin(3), dueWithin(4),
 	gauge(queueExpiry, "candlemark_queue_next_expiry_timestamp_seconds", "Unix time at which the next message expires, 0 if none does", func(q *queue) float64 { return float64(q.Expiring.Next) / 1000 }),
 	gauge(queueExpiry, "candlemark_queue_lease_expires_timestamp_seconds", "Unix time at which the queue expires if unused, 0 if it does not", func(q *queue) float64 { return float64(q.Lease.Ends) / 1000 }),
+}...)
+
+// figures are the metrics of the table of figures.
+func figures() (columns []column[queue]) {
+	for i := range queuestats.Table {
+		if f := &queuestats.Table[i]; f.Metric != "" {
+			columns = append(columns, gauge(f.Group, f.Metric, f.Help, func(q *queue) float64 { return float64(f.Of(&q.Figures)) }))
+		}
+	}
+	return columns
 }
 
 var connectionColumns = []column[connection]{

@@ -17,6 +17,7 @@ import (
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/transport/budget"
 
 	dto "github.com/prometheus/client_model/go"
@@ -78,11 +79,11 @@ func (f *fake) Queues(_ context.Context, vhost string) ([]management.Queue, erro
 	f.asked = append(f.asked, vhost)
 	list := []management.Queue{
 		{
-			VHost: "/", Name: "a", Ready: 1, Unacked: 2, ReadyBytes: 10, Counts: management.Counts{Ack: 3}, Expiring: management.ExpiryCounts{Within: [5]int{0, 7}, Next: 1500}, Lease: management.Lease{Ends: 2500},
+			VHost: "/", Name: "a", Figures: queuestats.Figures{Ready: 1, Unacked: 2, ReadyBytes: 10}, Counts: management.Counts{Ack: 3}, Expiring: management.ExpiryCounts{Within: [5]int{0, 7}, Next: 1500}, Lease: management.Lease{Ends: 2500},
 			OldestReady: management.Oldest{Since: 1, Age: 1500}, OldestMessage: management.Oldest{Since: 1, Age: 2250}, Wait: f.times[0], Processing: f.times[1],
 		},
-		{VHost: "/", Name: "b\n\"\\", Ready: 4},
-		{VHost: "dev", Name: "a", Ready: 5},
+		{VHost: "/", Name: "b\n\"\\", Figures: queuestats.Figures{Ready: 4}},
+		{VHost: "dev", Name: "a", Figures: queuestats.Figures{Ready: 5}},
 	}
 	return slices.DeleteFunc(list, func(q management.Queue) bool { return vhost != "" && q.VHost != vhost }), f.err
 }
@@ -217,10 +218,10 @@ func TestValues(t *testing.T) {
 		name   string
 		labels []string
 	}{
-		{600 + 3*metrics.Ready, "rabbitmq_queue_messages_ready", nil}, // without holders
-		{200 + metrics.Acked, "rabbitmq_global_messages_acknowledged_total", []string{"queue_type", "rabbit_quorum_queue"}},
-		{400 + metrics.Delivered + metrics.DeliveredNoAck + metrics.Got + metrics.GotNoAck, "rabbitmq_global_messages_delivered_total", []string{"queue_type", "rabbit_classic_queue"}},
-		{1000 + 4*metrics.Scheduled, "candlemark_scheduled_messages", nil}, // with holders
+		{600 + 3*queuestats.Ready, "rabbitmq_queue_messages_ready", nil}, // without holders
+		{200 + queuestats.Acked, "rabbitmq_global_messages_acknowledged_total", []string{"queue_type", "rabbit_quorum_queue"}},
+		{400 + queuestats.Delivered + queuestats.DeliveredNoAck + queuestats.Got + queuestats.GotNoAck, "rabbitmq_global_messages_delivered_total", []string{"queue_type", "rabbit_classic_queue"}},
+		{1000 + 4*queuestats.Scheduled, "candlemark_scheduled_messages", nil}, // with holders
 		{3, "rabbitmq_global_messages_routed_total", []string{"protocol", "amqp091"}},
 		{4, "rabbitmq_global_messages_routed_total", []string{"protocol", "amqp10"}},
 		{6, "rabbitmq_global_consumers", []string{"protocol", "amqp10"}},

@@ -6,6 +6,7 @@ import (
 
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 )
 
 // horizons are the labels of the classes of management.ExpiryCounts.
@@ -24,11 +25,11 @@ func due(w *writer, c *management.ExpiryCounts) {
 
 // lost writes how many messages ended with a deleted object, although they were to go elsewhere.
 func lost(w *writer, m *management.Metrics) {
-	queues := m.Queues[metrics.Classic][metrics.Lost] + m.Queues[metrics.Quorum][metrics.Lost]
+	queues := m.Queues[metrics.Classic][queuestats.Lost] + m.Queues[metrics.Quorum][queuestats.Lost]
 	for _, of := range []struct {
 		object string
 		count  int64
-	}{{"queue", queues}, {"exchange", m.Queues[metrics.Holder][metrics.Lost]}} {
+	}{{"queue", queues}, {"exchange", m.Queues[metrics.Holder][queuestats.Lost]}} {
 		w.counter("candlemark_lost_messages_total", "Dead letters, forwarded and scheduled messages lost with their deleted queue or exchange", uint64(of.count), "object", of.object)
 	}
 }
@@ -53,23 +54,22 @@ func ages(w *writer, m *management.Metrics, oldest int64) {
 
 // own writes the metrics that other brokers do not have.
 func own(w *writer, m *management.Metrics) {
-	var n metrics.Numbers
+	var n queuestats.Sums
 	for i := range m.Queues {
 		n.Add(&m.Queues[i])
 	}
 	w.histogram("candlemark_expiry_lateness_seconds", "Time from the deadline of a message to its expiry", m.Expired)
 	w.histogram("candlemark_release_lateness_seconds", "Time from the due time of a scheduled message to its release", m.Released)
-	w.gauge("candlemark_scheduled_messages", "Scheduled messages, in queues and delayed exchanges", float64(n[metrics.Scheduled]))
-	w.gauge("candlemark_deferred_messages", "Deferred messages, which are delivered only by number", float64(n[metrics.Deferred]))
-	w.gauge("candlemark_leased_queues", "Queues that expire when unused", float64(n[metrics.Leased]))
+	figureTotals(w, &n, true)
+	w.gauge("candlemark_leased_queues", "Queues that expire when unused", float64(n[queuestats.Leased]))
 	w.counter("candlemark_queue_leases_expired_total", "Queues that expired because they were unused", m.DeadLetters.QueuesExpired)
 	w.counter("candlemark_queue_leases_discarded_messages_total", "Messages discarded with expired queues", m.DeadLetters.Discarded)
-	w.counter("candlemark_delivery_timeouts_total", "Deliveries requeued because they were not settled in time", uint64(n[metrics.TimedOut]))
+	w.counter("candlemark_delivery_timeouts_total", "Deliveries requeued because they were not settled in time", uint64(n[queuestats.TimedOut]))
 	w.counter("candlemark_bindings_skipped_total", "Messages for which an exchange did not evaluate some bindings, which would have taken too many steps", m.SkippedBindings)
 	w.counter("candlemark_rules_too_costly_total", "Filters and actions of rules that took too many steps for a message", m.CostlyRules)
 	lost(w, m)
-	w.gauge("candlemark_paged_messages", "Messages whose content is only on disk", float64(n[metrics.Paged]))
-	w.gauge("candlemark_paged_bytes", "Body bytes that are only on disk", float64(n[metrics.PagedBytes]))
+	w.gauge("candlemark_paged_messages", "Messages whose content is only on disk", float64(n[queuestats.Paged]))
+	w.gauge("candlemark_paged_bytes", "Body bytes that are only on disk", float64(n[queuestats.PagedBytes]))
 
 	for _, r := range reasons(&m.DeadLetters) {
 		for _, o := range []struct {

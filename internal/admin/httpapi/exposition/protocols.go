@@ -4,6 +4,7 @@ import (
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 )
 
 // protocolNames are RabbitMQ's names of protocols.
@@ -55,14 +56,14 @@ func byTypes(w *writer, m *management.Metrics) {
 			w.counter("rabbitmq_global_"+name, help, uint64(sum), "protocol", ofQueues, "queue_type", word)
 		}
 	}
-	byType("messages_delivered_total", "Messages delivered or fetched", metrics.Delivered, metrics.DeliveredNoAck, metrics.Got, metrics.GotNoAck)
-	byType("messages_delivered_consume_manual_ack_total", "Messages delivered to consumers with manual acknowledgement", metrics.Delivered)
-	byType("messages_delivered_consume_auto_ack_total", "Messages delivered to consumers with automatic acknowledgement", metrics.DeliveredNoAck)
-	byType("messages_delivered_get_manual_ack_total", "Messages fetched by basic.get with manual acknowledgement", metrics.Got)
-	byType("messages_delivered_get_auto_ack_total", "Messages fetched by basic.get with automatic acknowledgement", metrics.GotNoAck)
-	byType("messages_get_empty_total", "Calls of basic.get that found the queue empty", metrics.GotNothing)
-	byType("messages_redelivered_total", "Messages redelivered", metrics.Redelivered)
-	byType("messages_acknowledged_total", "Messages acknowledged", metrics.Acked)
+	byType("messages_delivered_total", "Messages delivered or fetched", queuestats.Delivered, queuestats.DeliveredNoAck, queuestats.Got, queuestats.GotNoAck)
+	byType("messages_delivered_consume_manual_ack_total", "Messages delivered to consumers with manual acknowledgement", queuestats.Delivered)
+	byType("messages_delivered_consume_auto_ack_total", "Messages delivered to consumers with automatic acknowledgement", queuestats.DeliveredNoAck)
+	byType("messages_delivered_get_manual_ack_total", "Messages fetched by basic.get with manual acknowledgement", queuestats.Got)
+	byType("messages_delivered_get_auto_ack_total", "Messages fetched by basic.get with automatic acknowledgement", queuestats.GotNoAck)
+	byType("messages_get_empty_total", "Calls of basic.get that found the queue empty", queuestats.GotNothing)
+	byType("messages_redelivered_total", "Messages redelivered", queuestats.Redelivered)
+	byType("messages_acknowledged_total", "Messages acknowledged", queuestats.Acked)
 }
 
 // logins are attempts by protocol.

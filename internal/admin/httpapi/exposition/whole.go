@@ -1,8 +1,11 @@
 package exposition
 
 import (
+	"strings"
+
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/protocol"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -43,29 +46,20 @@ func truth(is bool) float64 {
 
 // totals writes the sums over all objects.
 func totals(w *writer, m *management.Metrics) {
-	var n metrics.Numbers
+	var n queuestats.Sums
 	for kind := range metrics.Holder {
 		n.Add(&m.Queues[kind])
 	}
-	gauge := func(name, help string, v int64) { w.gauge("rabbitmq_queue_"+name, help, float64(v)) }
-	gauge("messages_ready", "Messages ready for delivery", n[metrics.Ready])
-	gauge("messages_unacked", "Messages delivered but not yet acknowledged", n[metrics.Unacked])
-	gauge("messages", "Messages ready or unacked", n[metrics.Ready]+n[metrics.Unacked])
-	gauge("messages_ready_bytes", "Body bytes of ready messages", n[metrics.ReadyBytes])
-	gauge("messages_unacked_bytes", "Body bytes of unacked messages", n[metrics.UnackedBytes])
-	gauge("messages_bytes", "Body bytes of ready and unacked messages", n[metrics.ReadyBytes]+n[metrics.UnackedBytes])
-	gauge("messages_paged_out", "Messages whose content is only on disk", n[metrics.Paged])
-	gauge("messages_paged_out_bytes", "Body bytes that are only on disk", n[metrics.PagedBytes])
-	gauge("consumers", "Consumers of queues", n[metrics.Consumers])
+	figureTotals(w, &n, false)
 	counter := func(name, help string, v int64) { w.counter("rabbitmq_queue_"+name, help, uint64(v)) }
-	counter("messages_published_total", "Messages published to queues", n[metrics.Enqueued])
-	counter("messages_delivered_ack_total", "Messages delivered to consumers with manual acknowledgement", n[metrics.Delivered])
-	counter("messages_delivered_total", "Messages delivered to consumers with automatic acknowledgement", n[metrics.DeliveredNoAck])
-	counter("get_ack_total", "Messages fetched by basic.get with manual acknowledgement", n[metrics.Got])
-	counter("get_total", "Messages fetched by basic.get with automatic acknowledgement", n[metrics.GotNoAck])
-	counter("get_empty_total", "Calls of basic.get that found the queue empty", n[metrics.GotNothing])
-	counter("messages_acked_total", "Messages acknowledged", n[metrics.Acked])
-	counter("messages_redelivered_total", "Messages redelivered", n[metrics.Redelivered])
+	counter("messages_published_total", "Messages published to queues", n[queuestats.Enqueued])
+	counter("messages_delivered_ack_total", "Messages delivered to consumers with manual acknowledgement", n[queuestats.Delivered])
+	counter("messages_delivered_total", "Messages delivered to consumers with automatic acknowledgement", n[queuestats.DeliveredNoAck])
+	counter("get_ack_total", "Messages fetched by basic.get with manual acknowledgement", n[queuestats.Got])
+	counter("get_total", "Messages fetched by basic.get with automatic acknowledgement", n[queuestats.GotNoAck])
+	counter("get_empty_total", "Calls of basic.get that found the queue empty", n[queuestats.GotNothing])
+	counter("messages_acked_total", "Messages acknowledged", n[queuestats.Acked])
+	counter("messages_redelivered_total", "Messages redelivered", n[queuestats.Redelivered])
 
 	c := &m.Counts
 	w.gauge("rabbitmq_channel_consumers", "Consumers of channels", float64(m.Consumers))
@@ -86,6 +80,18 @@ func totals(w *writer, m *management.Metrics) {
 	channel("messages_redelivered_total", "Messages redelivered", c.Redeliver)
 	channel("messages_acked_total", "Messages acknowledged", c.Ack)
 	counted(w, m)
+}
+
+// figureTotals writes the figures of all queues: those of our own, or RabbitMQ's.
+func figureTotals(w *writer, n *queuestats.Sums, ours bool) {
+	var v queuestats.Values
+	*v.Sums() = *n
+	all := v.Figures()
+	for i := range queuestats.Table {
+		if f := &queuestats.Table[i]; f.Total != "" && strings.HasPrefix(f.Total, ownPrefix) == ours {
+			w.gauge(f.Total, f.Help, float64(f.Of(&all)))
+		}
+	}
 }
 
 // counted writes the numbers of current and past objects.

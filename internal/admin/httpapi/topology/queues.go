@@ -2,23 +2,26 @@ package topology
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
+	"strconv"
 
 	"candlemark/internal/admin/httpapi/forms"
 	"candlemark/internal/admin/httpapi/rest"
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/queuestats"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
 
 // queueItem is the JSON form of a queue, as in the lists of RabbitMQ.
 type queueItem struct {
+	figures queuestats.Figures // added by MarshalJSON
+
 	Arguments      forms.Object        `json:"arguments"`
 	AutoDelete     bool                `json:"auto_delete"`
 	Capacity       float64             `json:"consumer_capacity"`
 	Utilisation    float64             `json:"consumer_utilisation"`
-	Consumers      int                 `json:"consumers"`
-	TimedOut       uint64              `json:"deliveries_timed_out"`
 	Retry          string              `json:"delayed_retry,omitempty"`
 	DeliveryLimit  any                 `json:"delivery_limit,omitempty"`
 	Durable        bool                `json:"durable"`
@@ -32,35 +35,14 @@ type queueItem struct {
 	Leader         string              `json:"leader,omitempty"`
 	May            rest.May            `json:"may,omitzero"`
 	Members        []string            `json:"members,omitempty"`
-	Memory         int64               `json:"memory"`
-	Bytes          int64               `json:"message_bytes"`
-	BytesPagedOut  int64               `json:"message_bytes_paged_out"`
-	BytesStored    int64               `json:"message_bytes_persistent"`
-	BytesRAM       int64               `json:"message_bytes_ram"`
-	BytesReady     int64               `json:"message_bytes_ready"`
-	BytesUnacked   int64               `json:"message_bytes_unacknowledged"`
 	Stats          forms.Stats         `json:"message_stats"`
-	Messages       int                 `json:"messages"`
 	MessagesRate   forms.Rate          `json:"messages_details"`
-	PagedOut       int                 `json:"messages_paged_out"`
-	Persistent     int                 `json:"messages_persistent"`
-	MessagesRAM    int                 `json:"messages_ram"`
-	Ready          int                 `json:"messages_ready"`
 	ReadyRate      forms.Rate          `json:"messages_ready_details"`
-	ReadyRAM       int                 `json:"messages_ready_ram"`
-	Scheduled      int                 `json:"messages_scheduled"`
-	Deferred       int                 `json:"messages_deferred"`
-	Delayed        int                 `json:"messages_delayed"`
-	DeadLetters    int                 `json:"messages_dlx"`
-	Retrying       int                 `json:"messages_dlx_retrying"`
 	NextAttempt    *string             `json:"dlx_next_attempt_at"`
-	Unacked        int                 `json:"messages_unacknowledged"`
 	UnackedRate    forms.Rate          `json:"messages_unacknowledged_details"`
-	UnackedRAM     int                 `json:"messages_unacknowledged_ram"`
 	Name           string              `json:"name"`
 	NextDue        *string             `json:"next_due"`
 	NextExpiry     *string             `json:"next_expiry"`
-	Expiring       int                 `json:"messages_expiring"`
 	Expiries       forms.Histogram     `json:"expiry_histogram"`
 	LeaseExpires   *string             `json:"lease_expires_at"`
 	LeaseRenewed   *string             `json:"lease_renewed_at"`
@@ -78,8 +60,6 @@ type queueItem struct {
 	Online         []string            `json:"online,omitempty"`
 	OperatorPolicy *string             `json:"operator_policy"`
 	Policy         *string             `json:"policy"`
-	Sessions       int                 `json:"sessions"`
-	Late           uint64              `json:"settled_late"`
 	CostlyRules    uint64              `json:"rules_too_costly"`
 	ActiveTag      *string             `json:"single_active_consumer_tag"`
 	State          string              `json:"state"`
@@ -90,6 +70,11 @@ type queueItem struct {
 // detailedQueue is the form of one queue that was asked for by name.
 type detailedQueue struct {
 	queueItem
+	details
+}
+
+// details are the fields that only detailedQueue has.
+type details struct {
 	ConsumerDetails []forms.Consumer      `json:"consumer_details"`
 	Deliveries      []struct{}            `json:"deliveries"` // per channel, which the broker does not count
 	Incoming        []struct{}            `json:"incoming"`   // per exchange, as above
@@ -97,6 +82,36 @@ type detailedQueue struct {
 	Histogram       forms.Histogram       `json:"scheduled_histogram"`
 	Wait            *forms.Times          `json:"wait_histogram"` // null if there are none, as the following
 	Processing      *forms.Times          `json:"processing_histogram"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (q queueItem) MarshalJSON() ([]byte, error) {
+	type fields queueItem
+	return withFigures(fields(q), &q.figures)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (q detailedQueue) MarshalJSON() ([]byte, error) {
+	type item queueItem
+	return withFigures(struct {
+		item
+		details
+	}{item(q.queueItem), q.details}, &q.figures)
+}
+
+// withFigures encodes an object, which has other fields, with all figures.
+func withFigures(object any, f *queuestats.Figures) ([]byte, error) {
+	b, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	b = b[:len(b)-1]
+	for i := range queuestats.Table {
+		row := &queuestats.Table[i]
+		b = append(append(append(b, `,"`...), row.Name...), `":`...)
+		b = strconv.AppendInt(b, row.Of(f), 10)
+	}
+	return append(b, '}'), nil
 }
 
 // briefQueue is the form of a queue without statistics: disable_stats=true.
@@ -130,21 +145,16 @@ func ratesOf(l *forms.Look, q *management.Queue) ([]forms.Rate, forms.Stats) {
 }
 
 func queueForm(r *rest.Request, q *management.Queue) queueItem {
-	messages := q.Ready + q.Unacked
 	f, stats := ratesOf(r.Rates, q)
 	item := queueItem{
-		Arguments: forms.Object(q.Arguments), AutoDelete: q.AutoDelete, Consumers: q.Consumers, Durable: q.Durable,
-		Effective: q.Effective.Definition, Exclusive: q.Exclusive, IdleSince: idleSince(q, r.Broker.Clock().Wall()), Memory: q.Memory,
-		Bytes: q.ReadyBytes + q.UnackedBytes, BytesRAM: max(q.ReadyBytes+q.UnackedBytes-q.PagedBytes, 0), BytesReady: q.ReadyBytes, BytesUnacked: q.UnackedBytes,
-		BytesPagedOut: q.PagedBytes, PagedOut: q.Paged, MessagesRAM: max(messages-q.Paged, 0), // scheduled ones are paged, too
-		Stats:    stats,
-		Messages: messages, MessagesRate: f[0], Ready: q.Ready, ReadyRate: f[1], ReadyRAM: q.Ready,
-		Unacked: q.Unacked, UnackedRate: f[2], UnackedRAM: q.Unacked, Name: q.Name, Node: r.Node,
+		figures:   q.Figures,
+		Arguments: forms.Object(q.Arguments), AutoDelete: q.AutoDelete, Durable: q.Durable,
+		Effective: q.Effective.Definition, Exclusive: q.Exclusive, IdleSince: idleSince(q, r.Broker.Clock().Wall()),
+		Stats: stats, MessagesRate: f[0], ReadyRate: f[1], UnackedRate: f[2], Name: q.Name, Node: r.Node,
 		OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy), Policy: forms.OrNull(q.Effective.Policy),
-		State: q.State, Type: q.Type, VHost: q.VHost, May: mayQueue(r, q),
-		Persistent: q.Persistent, BytesStored: q.PersistentBytes,
-		TimedOut: q.TimedOut, Late: q.Late, CostlyRules: q.CostlyRules, Scheduled: q.Scheduled.Count, Deferred: q.Deferred, Delayed: q.Postponed, Sessions: q.Sessions, DeadLetters: q.DeadLetters, Retrying: q.Retrying, NextAttempt: forms.Optional(q.NextAttempt), NextDue: forms.Optional(q.Scheduled.NextDue),
-		OldestUnacked: forms.Optional(q.OldestUnacked), NextExpiry: forms.Optional(q.Expiring.Next), Expiring: q.Expiring.Count, Expiries: forms.HistogramOf(q.Expiring.Within),
+		State: q.State, Type: q.Type, VHost: q.VHost, May: mayQueue(r, q), CostlyRules: q.CostlyRules,
+		NextAttempt: forms.Optional(q.NextAttempt), NextDue: forms.Optional(q.Scheduled.NextDue),
+		OldestUnacked: forms.Optional(q.OldestUnacked), NextExpiry: forms.Optional(q.Expiring.Next), Expiries: forms.HistogramOf(q.Expiring.Within),
 		LeaseExpires: forms.Optional(q.Lease.Ends), LeaseRenewed: forms.Optional(q.Lease.Renewed), LeaseUse: forms.OrNull(q.Lease.By),
 	}
 	item.OldestReady, item.OldestReadyAge = forms.Optional(q.OldestReady.Since), float64(q.OldestReady.Age)/1000
@@ -261,10 +271,10 @@ func queue(r *rest.Request) (any, error) {
 		}
 		return err
 	})
-	item := detailedQueue{
-		queueItem: queueForm(r, &q), ConsumerDetails: []forms.Consumer{}, Deliveries: []struct{}{}, Incoming: []struct{}{},
+	item := detailedQueue{queueForm(r, &q), details{
+		ConsumerDetails: []forms.Consumer{}, Deliveries: []struct{}{}, Incoming: []struct{}{},
 		Histogram: forms.HistogramOf(q.Scheduled.Within), Wait: forms.TimesOf(q.Wait), Processing: forms.TimesOf(q.Processing),
-	}
+	}}
 	if d := q.Details; d != nil {
 		item.ConsumerDetails = rest.Forms(d.Consumers, func(c *management.Consumer) bool { return r.Owns(c.Connection) }, forms.ConsumerOf(r.Node))
 		if len(item.ConsumerDetails) > 0 {

@@ -1,13 +1,28 @@
 package topology
 
 import (
+	"maps"
+
 	"candlemark/internal/admin/httpapi/rest"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/queuestats"
 )
 
 // known are the columns of queues that lists are sorted by without asking all of them (ADR 63).
-var known = map[string]func(*management.QueueSummary) rest.Key{
+var known = func() map[string]func(*management.QueueSummary) rest.Key {
+	all := maps.Clone(columns)
+	for i := range queuestats.Table {
+		of := queuestats.Table[i].Of
+		all[queuestats.Table[i].Name] = func(q *management.QueueSummary) rest.Key {
+			f := q.Figures()
+			return rest.NumberKey(of(&f))
+		}
+	}
+	return all
+}()
+
+// columns are those that are no figures.
+var columns = map[string]func(*management.QueueSummary) rest.Key{
 	"name":        func(q *management.QueueSummary) rest.Key { return rest.TextKey(q.Name) },
 	"vhost":       func(q *management.QueueSummary) rest.Key { return rest.TextKey(q.VHost) },
 	"type":        func(q *management.QueueSummary) rest.Key { return rest.TextKey(q.Type) },
@@ -23,37 +38,14 @@ var known = map[string]func(*management.QueueSummary) rest.Key{
 		_, operator := q.Policies()
 		return nameKey(operator)
 	},
-	"lease_expires_at":             sum(queuestats.LeaseEnds), // none is the first, and times are as their texts
-	"oldest_ready_at":              sum(queuestats.OldestReady),
-	"oldest_ready_age":             oldestKey,
-	"consumers":                    sum(queuestats.Consumers),
-	"memory":                       sum(queuestats.Memory),
-	"message_bytes":                sum(queuestats.ReadyBytes, queuestats.UnackedBytes),
-	"message_bytes_persistent":     sum(queuestats.PersistentBytes),
-	"message_bytes_ram":            sum(queuestats.ReadyBytes, queuestats.UnackedBytes),
-	"message_bytes_ready":          sum(queuestats.ReadyBytes),
-	"message_bytes_unacknowledged": sum(queuestats.UnackedBytes),
-	"messages":                     sum(queuestats.Ready, queuestats.Unacked),
-	"messages_expiring":            sum(queuestats.Expiring),
-	"messages_persistent":          sum(queuestats.Persistent),
-	"messages_ram":                 sum(queuestats.Ready, queuestats.Unacked),
-	"messages_ready":               sum(queuestats.Ready),
-	"messages_ready_ram":           sum(queuestats.Ready),
-	"messages_scheduled":           sum(queuestats.Scheduled),
-	"messages_deferred":            sum(queuestats.Deferred),
-	"messages_unacknowledged":      sum(queuestats.Unacked),
-	"messages_unacknowledged_ram":  sum(queuestats.Unacked),
+	"lease_expires_at": value(queuestats.LeaseEnds), // none is the first, and times are as their texts
+	"oldest_ready_at":  value(queuestats.OldestReady),
+	"oldest_ready_age": oldestKey,
 }
 
-// sum returns the key of the sum of some figures.
-func sum(of ...int) func(*management.QueueSummary) rest.Key {
-	return func(q *management.QueueSummary) rest.Key {
-		var n int64
-		for _, which := range of {
-			n += q.Get(which)
-		}
-		return rest.NumberKey(n)
-	}
+// value returns the key of one value.
+func value(which int) func(*management.QueueSummary) rest.Key {
+	return func(q *management.QueueSummary) rest.Key { return rest.NumberKey(q.Get(which)) }
 }
 
 // oldestKey is the key of the age of the oldest ready message: a queue without ready messages comes first.
