@@ -56,7 +56,9 @@ func (q *queue) endDormancy(self mail.Address) {
 		return
 	}
 	fromDormant(&q.state, &q.dormant, q.cfg, self)
-	q.reported = *q.state.figures().values.Sums() // as in the last turn before it became dormant
+	f := q.state.figures()
+	q.reported = *f.values.Sums() // as in the last turn before it became dormant
+	f.recycle()
 	q.dormant = dormantState{}
 }
 
@@ -68,10 +70,12 @@ func (q *queue) mayBeDormant() bool {
 
 // rest makes the queue dormant and releases the rest of its state.
 func (q *queue) rest() {
-	if q.state.figures().memory > 0 {
+	f := q.state.figures()
+	if f.memory > 0 {
 		q.state.messages.Shrink()
 		q.publishFigures().recycle()
 	}
+	f.recycle()
 	q.dormant = toDormant(&q.state)
 	q.cfg.Budget.Add(-q.budgetBytes)
 	q.cfg.Budget.Read(-q.budgetReading)

@@ -19,8 +19,8 @@ import (
 
 // scheduled is the part with the messages that are not due yet. Due ones become ready.
 type scheduled struct {
-	base
 	indifferent
+	base
 }
 
 // Judge reads the times in the headers, and keeps a message that is due later.

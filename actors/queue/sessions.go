@@ -20,8 +20,8 @@ import (
 // sessioned is the part of a queue with sessions: each consumer gets the messages of the session that it has locked, so
 // the part replaces the order of the backlog as the source of messages.
 type sessioned struct {
-	base
 	indifferent
+	base
 	receivers deliveries.Receivers
 }
 
