@@ -50,7 +50,9 @@ var parts = []func(s *state) part{
 	func(s *state) part { return present(s.messages.Pager.Waits(), reading{base{&s.host}}) },
 	func(s *state) part { return present(s.deliveries.Timeouts != nil, locks{base{&s.host}}) },
 	func(s *state) part { return present(s.messages.Sessions != nil, &s.sessioned) },
-	func(s *state) part { return present(s.messages.Scheduled != nil || s.messages.Holds, &s.scheduled) },
+	func(s *state) part {
+		return present(s.messages.Scheduled != nil || s.messages.Holds, scheduled{base{&s.host}})
+	},
 	func(s *state) part { return expiring{base{&s.host}} },
 	func(s *state) part { return present(s.messages.Deferred != nil, deferring{base{&s.host}}) },
 	func(s *state) part { return present(s.duplicates.window != nil, &s.duplicates) },
@@ -58,7 +60,7 @@ var parts = []func(s *state) part{
 	func(s *state) part { return forwarding{base{&s.host}} },
 	func(s *state) part { return present(len(s.gets.waiting) > 0, &s.gets) },
 	func(s *state) part { return present(s.messages.DeadLetters != nil, letters{base{&s.host}}) },
-	func(s *state) part { return present(s.previews.current != nil, &s.previews) },
+	func(s *state) part { return present(s.preview != nil && s.preview.current != nil, s.preview) },
 	func(s *state) part { return present(s.flow != nil, s.flow) },
 }
 
@@ -92,7 +94,9 @@ var gates = []func(s *state, e *mail.Enqueue) gate{
 	func(s *state, _ *mail.Enqueue) gate { return concerned(s.messages.Sessions != nil, &s.sessioned) },
 	func(s *state, _ *mail.Enqueue) gate { return concerned(s.messages.Journal.Err() != nil, health{}) },
 	func(_ *state, e *mail.Enqueue) gate { return concerned(e.Action != nil, failedCopies{}) },
-	func(s *state, _ *mail.Enqueue) gate { return concerned(s.scheduled.looks(), &s.scheduled) },
+	func(s *state, _ *mail.Enqueue) gate {
+		return concerned(scheduled{base{&s.host}}.looks(), scheduled{base{&s.host}})
+	},
 	func(s *state, e *mail.Enqueue) gate { return concerned(s.messages.Rejects() && !e.Prepared, lengths{}) },
 	func(s *state, _ *mail.Enqueue) gate {
 		return concerned(forwards(&s.host) && s.phase == live, forwarding{base{&s.host}})
@@ -126,12 +130,12 @@ type handler interface {
 // handlers lists those who take mail, the most frequent first. Each kind of mail has one handler.
 var handlers = []func(s *state) handler{
 	func(s *state) handler { return &s.gets },
-	func(s *state) handler { return &s.scheduled },
+	func(s *state) handler { return scheduled{base{&s.host}} },
 	func(s *state) handler { return locks{base{&s.host}} },
 	func(s *state) handler { return &s.sessioned },
 	func(s *state) handler { return deferring{base{&s.host}} },
 	func(s *state) handler { return purges{s} },
-	func(s *state) handler { return &s.previews },
+	func(s *state) handler { return previewing{s} },
 	func(s *state) handler { return queries{s} },
 }
 
@@ -143,7 +147,7 @@ type early interface {
 
 func (s *state) early() early {
 	if s.messages.Scheduled != nil {
-		return &s.scheduled
+		return scheduled{base{&s.host}}
 	}
 	return nil
 }
@@ -184,9 +188,9 @@ type (
 // build connects the parts of a new core.
 func (s *state) build() {
 	b := base{&s.host}
-	s.farewell.host, s.duplicates.base, s.previews.base = &s.host, b, b
+	s.farewell.host, s.duplicates.base = &s.host, b
 	s.sessioned = newSessioned(b, s.queue)
-	s.scheduled, s.gets = scheduled{base: b}, gets{base: b}
+	s.gets = gets{base: b}
 	if s.source = (fifo{&s.host}); s.messages.Sessions != nil {
 		s.source = &s.sessioned
 	}

@@ -6,30 +6,35 @@ import (
 	"candlemark/internal/measure/clock"
 )
 
-// previews is the part that counts what other settings would do to the messages, in several turns.
-type previews struct {
+// preview is the part that counts what other settings would do to the messages, in several turns.
+type preview struct {
 	base
-	current *inspect.Preview // nil if none is in progress
+	current *inspect.Preview // nil if it has been answered
 }
 
+// previewing takes the command that starts a preview.
+type previewing struct{ s *state }
+
 // Handle starts a preview. One in progress is abandoned.
-func (s *previews) Handle(received any, _ clock.Instant) (taken bool) {
+func (p previewing) Handle(received any, _ clock.Instant) (taken bool) {
 	m, taken := received.(*mail.PreviewSettings)
 	if !taken {
 		return false
 	}
-	for _, asked := range s.End() {
-		s.out.Send(asked.Answer(mail.Unseen))
+	s := p.s
+	if s.preview != nil && s.preview.current != nil {
+		s.out.Send(s.preview.current.Asked.Answer(mail.Unseen))
 	}
-	s.current, s.dueNow = inspect.NewPreview(m, &s.messages.Settings), true
+	s.preview = &preview{base{&s.host}, inspect.NewPreview(m, &s.messages.Settings)}
+	s.dueNow = true
 	return true
 }
 
 // Next is at once.
-func (s *previews) Next() (int64, bool) { return s.messages.Journal.At, true }
+func (s *preview) Next() (int64, bool) { return s.messages.Journal.At, true }
 
 // Advance examines more messages.
-func (s *previews) Advance(now clock.Instant) (more bool) {
+func (s *preview) Advance(now clock.Instant) (more bool) {
 	kept, _ := s.messages.DeadLetters.Retained()
 	answer := s.current.Step(&s.messages.Backlog, &s.messages.Expiry, now, int(s.turnLimit), kept, s.messages.Dates)
 	if answer == nil {
@@ -40,11 +45,9 @@ func (s *previews) Advance(now clock.Instant) (more bool) {
 	return false
 }
 
-func (s *previews) Busy() bool { return true }
+func (s *preview) Busy() bool { return true }
 
-func (s *previews) End() (waiting []mail.Answerable) {
-	if s.current != nil {
-		waiting, s.current = append(waiting, s.current.Asked), nil
-	}
+func (s *preview) End() (waiting []mail.Answerable) {
+	waiting, s.current = append(waiting, s.current.Asked), nil
 	return waiting
 }

@@ -18,13 +18,10 @@ import (
 )
 
 // scheduled is the part with the messages that are not due yet. Due ones become ready.
-type scheduled struct {
-	indifferent
-	base
-}
+type scheduled struct{ base }
 
 // Judge reads the times in the headers, and keeps a message that is due later.
-func (s *scheduled) Judge(a *incoming) verdict {
+func (s scheduled) Judge(a *incoming) verdict {
 	reader := s.reader()
 	a.times = reader.Times(a.m, a.scanned.Of(a.m.Header), a.now)
 	switch {
@@ -36,12 +33,12 @@ func (s *scheduled) Judge(a *incoming) verdict {
 	return kept(s.keep(a.m, a.times, a.now))
 }
 
-func (s *scheduled) Next() (int64, bool) {
+func (s scheduled) Next() (int64, bool) {
 	return s.messages.Scheduled.NextRelease(s.messages.Settings.ReleaseRate)
 }
 
 // Handle takes commands about scheduled messages (DLY-11).
-func (s *scheduled) Handle(received any, now clock.Instant) (taken bool) {
+func (s scheduled) Handle(received any, now clock.Instant) (taken bool) {
 	switch m := received.(type) {
 	case *mail.ListScheduled:
 		v := inspect.View{Scheduled: s.messages.Scheduled, Style: s.messages.Style()}
@@ -56,16 +53,18 @@ func (s *scheduled) Handle(received any, now clock.Instant) (taken bool) {
 	return true
 }
 
-func (s *scheduled) Restarted(now clock.Instant) {
+func (s scheduled) Restarted(now clock.Instant) {
 	if x := s.messages.Scheduled; x != nil {
 		x.Overdue = now.Floor()
 	}
 }
 
-func (s *scheduled) Show(v *inspect.View) { v.Scheduled = s.messages.Scheduled }
-func (s *scheduled) Busy() bool           { return s.messages.Scheduled.Len() > 0 }
+func (scheduled) Took(_ *incoming, v verdict) verdict { return v }
 
-func (s *scheduled) Figures(f *figures) {
+func (s scheduled) Show(v *inspect.View) { v.Scheduled = s.messages.Scheduled }
+func (s scheduled) Busy() bool           { return s.messages.Scheduled.Len() > 0 }
+
+func (s scheduled) Figures(f *figures) {
 	x := s.messages.Scheduled
 	if x == nil {
 		return
@@ -82,7 +81,7 @@ func (s *scheduled) Figures(f *figures) {
 }
 
 // Early releases due messages, except in the timer's own turn, which releases them anyway.
-func (s *scheduled) Early(received any, now clock.Instant) (did, more bool) {
+func (s scheduled) Early(received any, now clock.Instant) (did, more bool) {
 	switch received.(type) {
 	case timerFired, again, *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListScheduled, *mail.ListUnacked:
 		return false, false
@@ -94,7 +93,7 @@ func (s *scheduled) Early(received any, now clock.Instant) (did, more bool) {
 
 // Advance releases due messages, by time and then number. release-rate limits the rate. No message is
 // released early (DLY-9).
-func (s *scheduled) Advance(now clock.Instant) (more bool) {
+func (s scheduled) Advance(now clock.Instant) (more bool) {
 	more = s.sendRecovered()
 	x, n := s.messages.Scheduled, 0
 	if x == nil {
@@ -145,7 +144,7 @@ func (s *scheduled) Advance(now clock.Instant) (more bool) {
 }
 
 // readFirst reads the content of the message to be released next. The others wait for it.
-func (s *scheduled) readFirst(h backlog.Handle) {
+func (s scheduled) readFirst(h backlog.Handle) {
 	x := s.messages.Scheduled
 	x.Reading = true
 	s.out.LookUp(nil, []store.Ref{x.Ref(h)}, func(contents []store.Content, now clock.Instant) {
@@ -159,7 +158,7 @@ func (s *scheduled) readFirst(h backlog.Handle) {
 }
 
 // releaseOne moves a message to the tail, or delivers it at once if none is ahead of it, like a publish.
-func (s *scheduled) releaseOne(h backlog.Handle, now clock.Instant) {
+func (s scheduled) releaseOne(h backlog.Handle, now clock.Instant) {
 	h = s.release(h)
 	if s.messages.Holds {
 		s.messages.EndReady(h, store.Expired)
@@ -185,7 +184,7 @@ func (s *scheduled) releaseOne(h backlog.Handle, now clock.Instant) {
 }
 
 // reschedule gives messages a new due time, which is in wall-clock time.
-func (s *scheduled) reschedule(m *mail.Reschedule, now clock.Instant) {
+func (s scheduled) reschedule(m *mail.Reschedule, now clock.Instant) {
 	due := s.messages.Dates.Deadline(m.Due)
 	if m.Due < 1 || due-now.Ceil() > timeheaders.MaxDelay {
 		s.out.Send(m.ReplyTo, &mail.ChangeScheduledReply{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
@@ -200,7 +199,7 @@ func (s *scheduled) reschedule(m *mail.Reschedule, now clock.Instant) {
 }
 
 // change reschedules or cancels the messages that a command names.
-func (s *scheduled) change(asked mail.Answerable, request mail.Request, c *schedule.Change, seq uint64, id string, now clock.Instant) {
+func (s scheduled) change(asked mail.Answerable, request mail.Request, c *schedule.Change, seq uint64, id string, now clock.Instant) {
 	s.renewedBy(policies.RenewedByUpdate, expiry.LeaseUpdated, now)
 	want, found := s.messages.Scheduled.Change(c, &s.messages.Journal, seq, id)
 	if len(want) == 0 {
@@ -214,7 +213,7 @@ func (s *scheduled) change(asked mail.Answerable, request mail.Request, c *sched
 }
 
 // answer answers a command; if it changed durable messages, only once the change is durable.
-func (s *scheduled) answer(request mail.Request, c *schedule.Change) {
+func (s scheduled) answer(request mail.Request, c *schedule.Change) {
 	answer := func(failed bool) {
 		reply := &mail.ChangeScheduledReply{Reply: request.Done(nil), Count: c.Count}
 		if failed {
@@ -233,7 +232,7 @@ func (s *scheduled) answer(request mail.Request, c *schedule.Change) {
 }
 
 // reader returns the reader of the times in headers that matter to the queue.
-func (s *scheduled) reader() content.Reader {
+func (s scheduled) reader() content.Reader {
 	return content.Reader{
 		Holds: s.messages.Holds, Schedules: s.messages.Settings.DelayedMessages, DeliverAt: s.messages.Settings.DeliverAtHeader,
 		ExpiresAt: s.messages.Settings.ExpiresAtHeader, Dates: &s.messages.Dates,
@@ -241,13 +240,13 @@ func (s *scheduled) reader() content.Reader {
 }
 
 // looks reports whether times in headers matter to the queue.
-func (s *scheduled) looks() bool {
+func (s scheduled) looks() bool {
 	r := s.reader()
 	return r.Looks()
 }
 
 // expiredByHeader reports whether a message, whose content must be in memory, is past the expiry time in its header.
-func (s *scheduled) expiredByHeader(h backlog.Handle, now clock.Instant) bool {
+func (s scheduled) expiredByHeader(h backlog.Handle, now clock.Instant) bool {
 	if s.messages.Settings.ExpiresAtHeader == "" || s.messages.Backlog.IsPaged(h) {
 		return false
 	}
@@ -260,7 +259,7 @@ func (s *scheduled) expiredByHeader(h backlog.Handle, now clock.Instant) bool {
 
 // keep adds a scheduled message, which does not count towards any limit. It reports whether the message was
 // written to the journal.
-func (s *scheduled) keep(m *message.Message, times content.Times, now clock.Instant) (stored bool) {
+func (s scheduled) keep(m *message.Message, times content.Times, now clock.Instant) (stored bool) {
 	due := times.Due
 	if times.Dated {
 		m.Cap(max(times.Expires-due.At, 0)) // TTL starts when it is due
@@ -275,7 +274,7 @@ func (s *scheduled) keep(m *message.Message, times content.Times, now clock.Inst
 }
 
 // release moves a scheduled message that is due to the tail of the queue, as ready, and writes a record of this.
-func (s *scheduled) release(h backlog.Handle) backlog.Handle {
+func (s scheduled) release(h backlog.Handle) backlog.Handle {
 	h = s.messages.Scheduled.Move(h, &s.messages.Backlog, &s.messages.Expiry, &s.messages.Journal)
 	e := s.messages.Backlog.Entry(h)
 	s.messages.Journal.Release(e, s.messages.Settings.MessageTTL)
@@ -286,7 +285,7 @@ func (s *scheduled) release(h backlog.Handle) backlog.Handle {
 
 // needsContent reports whether the content of a scheduled message has to be read before its release: its TTL is 0, so
 // it is either delivered at that moment or expires.
-func (s *scheduled) needsContent(h backlog.Handle) bool {
+func (s scheduled) needsContent(h backlog.Handle) bool {
 	x := s.messages.Scheduled
 	if !x.Messages.IsPaged(h) || x.Messages.Deadline(h) <= x.Overdue || s.messages.Holds || x.Messages.Entry(h).Marks&backlog.Damaged != 0 {
 		return false
@@ -297,7 +296,7 @@ func (s *scheduled) needsContent(h backlog.Handle) bool {
 
 // sendRecovered sends a delayed exchange the messages that were released before a crash and may not have arrived
 // (DLY-14). It reports whether more may be left.
-func (s *scheduled) sendRecovered() (more bool) {
+func (s scheduled) sendRecovered() (more bool) {
 	for n := 0; s.messages.Holds && s.messages.Backlog.Ready() > 0; n++ {
 		if n == messages.TurnLimit {
 			return true

@@ -16,11 +16,10 @@ type state struct {
 	waking     *mail.Activate                        // to be answered when nothing is overdue
 	farewell   farewell
 	sessioned  sessioned
-	scheduled  scheduled
 	duplicates duplicates
 	flow       *withholding // nil until publishers have outrun consumers
 	gets       gets
-	previews   previews
+	preview    *preview // nil before the first
 }
 
 func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
