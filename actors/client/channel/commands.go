@@ -66,7 +66,7 @@ func (s *state) topologyCommand(m protocol.Method) error {
 			s.client.LastQueue = declared.Name
 		}
 		if purged, ok := reply.(*mail.PurgeReply); ok {
-			s.events.purged(r.Purges, purged.MessageCount)
+			s.events.Purged(r.Purges, purged.MessageCount)
 		}
 		if !r.NoWait {
 			s.output.Reply(r.Ok(reply))

@@ -64,7 +64,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 		s.consumers[tag] = c
 		s.cfg.Objects.Hold(size)
 		s.unacked.Limit.Attach(&c.Queue.Queue)
-		s.events.consumer(ask)
+		s.events.Created(ask)
 		if !m.NoWait {
 			s.output.Reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
 		}
@@ -105,7 +105,7 @@ func (s *state) forget(tag string, c *output.Consumer) {
 	if s.consumers[tag] == c {
 		delete(s.consumers, tag)
 		s.cfg.Objects.Hold(-c.Memory)
-		s.events.consumerGone(tag, c)
+		s.events.Gone(tag, c.Name)
 		s.unacked.Limit.Detach(&c.Queue.Queue)
 	}
 }

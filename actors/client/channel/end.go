@@ -80,7 +80,7 @@ func (s *state) leaveQueues() {
 	s.replies.End()
 	s.peers.Leave()
 	for tag, c := range s.consumers {
-		s.events.consumerGone(tag, c)
+		s.events.Gone(tag, c.Name)
 		s.cfg.Objects.Hold(-c.Memory)
 	}
 	clear(s.consumers)

@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/client/channel/output"
 	"candlemark/actors/client/channel/replies"
 	"candlemark/actors/client/channel/tx"
+	"candlemark/actors/client/connevents"
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/outgoing"
 	"candlemark/actors/client/peers"
@@ -27,7 +28,7 @@ import (
 type state struct {
 	outgoing.Mail
 	cfg    Config
-	events eventPublisher
+	events connevents.Consumers
 	rights rights.Rights
 	client requests.Client
 	// closeMethod is the channel.close for this turn's exception, until it is sent.
@@ -68,7 +69,8 @@ type waiting struct {
 }
 
 func (s *state) init(cfg Config) {
-	s.cfg, s.events, s.concludes = cfg, eventPublisher{&s.cfg}, s.concluded
+	s.cfg, s.concludes = cfg, s.concluded
+	s.events = connevents.OfChannel(cfg.Events, cfg.By, cfg.VHost.Name, cfg.ConnectionName, cfg.ID)
 	s.in = input.New(input.Config{Clock: cfg.Clock, Out: &s.Mail, By: cfg.By, Post: cfg.Post})
 	if cfg.Replies == nil {
 		s.cfg.Replies = new(atomic.Int64)

@@ -80,7 +80,7 @@ func (s *state) leaveQueues() {
 	for _, l := range s.links {
 		s.temporary.Drop(l.temporary)
 		if l.consumer != nil {
-			s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
+			s.consumerEvents.Gone(l.consumer.tag, l.consumer.name)
 		}
 	}
 	s.dropBegun()

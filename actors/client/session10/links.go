@@ -188,7 +188,7 @@ func (s *state) consumes(o *opening, got *mail.SessionLocked) {
 		l.temporary = ask.Queue
 	}
 	s.links[m.Handle] = l
-	s.eventPublisher.Consumer(ask)
+	s.consumerEvents.Created(ask)
 	answer := dialect.Attached(m, ask.NoAck, s.cfg.MaxMessage)
 	dialect.Outcomes(answer.Source)
 	entities.Grant(answer, m, got)
@@ -254,7 +254,7 @@ func (s *state) cancel(l *link, done func()) {
 
 // forgetConsumer settles the unsettled messages of a consumer that its queue has cancelled.
 func (s *state) forgetConsumer(l *link) {
-	s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
+	s.consumerEvents.Gone(l.consumer.tag, l.consumer.name)
 	s.output.withdraw(l)
 	how := l.dialect.Left()
 	settlement.TakeOf(&s.queues.unacked, &s.queues.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.queues.unacked.Settle(u, how, nil) })

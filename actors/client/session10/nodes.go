@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 
+	"candlemark/actors/client/connevents"
 	"candlemark/actors/client/requests"
 	"candlemark/actors/client/session10/access"
 	"candlemark/actors/client/session10/dialects"
@@ -44,7 +45,7 @@ type answering struct {
 	access         *access.Access
 	limits         *dialects.Limits
 	client         requests.Client
-	eventPublisher *eventPublisher
+	consumerEvents *connevents.Consumers
 	settle         func(d *transfer, state amqp10.State)
 	publish        func(address servicebus.Address, q *topology.Queue, all [][]byte, done func([]uint64, error))
 	arguments      budget.Command // room for the request to a node that runs or waits
@@ -70,7 +71,7 @@ func (r *answering) nodeOf(d dialects.Dialect) *node {
 func (r *answering) manage(request []byte, done func(replyTo string, answer []byte)) error {
 	session := &running.Session{
 		Client: &r.client, Node: r.cfg.Node, Log: r.cfg.Log, Send: r.Send, Ask: r.queues.request, Missed: r.queues.retryIfRestarting,
-		Purged: r.eventPublisher.Purged,
+		Purged: r.consumerEvents.Purged,
 	}
 	return session.Run(request, done)
 }
@@ -178,7 +179,7 @@ func (r *answering) entityNode(address servicebus.Address) *entities.Node {
 		Queue: address.QueueName(), Access: r.access, Address: address, MaxMessage: r.limits.Largest(r.access, address.QueueName()), Send: r.Send, Ask: r.queues.request, Self: r.Self(), Connection: r.cfg.Connection,
 		Know:   func(queue mail.Address) { r.queues.peers.Of(queue) },
 		Counts: r.counts, Trace: func(queue string, d *mail.Delivery) { r.output.traceDelivery(queue, d) },
-		Cancelled: r.eventPublisher.Cancelled,
+		Cancelled: r.consumerEvents.Cancelled,
 		Publish: func(q *topology.Queue, all [][]byte, done func([]uint64, error)) {
 			r.publish(address, q, all, done)
 		},

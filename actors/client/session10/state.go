@@ -2,8 +2,8 @@ package session10
 
 import (
 	"math"
-	"strconv"
 
+	"candlemark/actors/client/connevents"
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/outgoing"
 	"candlemark/actors/client/requests"
@@ -41,7 +41,7 @@ type state struct {
 	attachments    attachments
 	temporary      temporaryQueues
 	recheck        access.Changes
-	eventPublisher eventPublisher
+	consumerEvents connevents.Consumers
 }
 
 func (s *state) init(cfg Config) {
@@ -58,13 +58,11 @@ func (s *state) init(cfg Config) {
 	client := requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.answering = answering{
 		base: s.base, queues: &s.queues, output: &s.output, links: s.links, access: &s.access, limits: &s.limits, client: client,
-		eventPublisher: &s.eventPublisher, settle: s.publishing.settle, publish: s.publishing.publishNumbered,
+		consumerEvents: &s.consumerEvents, settle: s.publishing.settle, publish: s.publishing.publishNumbered,
 	}
 	s.temporary = temporaryQueues{Client: &s.answering.client, Container: cfg.Container, By: cfg.By, Send: s.Send, Ask: s.queues.request}
 	s.attachments.objects = cfg.Objects
-	s.eventPublisher = eventPublisher{
-		Events: cfg.Events, By: cfg.By, VHost: cfg.VHost.Name, Channel: cfg.ConnectionName + " (" + strconv.Itoa(int(cfg.Channel)) + ")",
-	}
+	s.consumerEvents = connevents.OfChannel(cfg.Events, cfg.By, cfg.VHost.Name, cfg.ConnectionName, cfg.Channel)
 }
 
 // Handle implements shell.Core.
