@@ -85,8 +85,7 @@ func (s *state) leaveQueues() {
 	}
 	s.dropBegun()
 	clear(s.links)
-	clear(s.settling.settles)
-	s.settling.elsewhere = settlement.Elsewhere{}
+	s.settling.forget()
 	s.queues.unacked.Clear()
 	s.queues.owners.TakeRange(1, s.queues.owners.Last(), func(uint64, *link) {})
 	s.output.dropHeld()

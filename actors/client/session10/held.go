@@ -9,6 +9,28 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
+// holdDeliveries queues deliveries for writing.
+func (o *output) holdDeliveries(l *link, m *mail.Deliver) {
+	if len(o.held) > 0 {
+		m.DetachChunk()
+	}
+	o.held = append(o.held, &writing{link: l, deliver: m})
+}
+
+// dropRequeued drops deliveries that were requeued, except a message that is partly written.
+func (o *output) dropRequeued(m *mail.DeliveriesRequeued) {
+	for _, w := range o.held {
+		if w.deliver == nil || !mail.Same(w.deliver.Queue, m.Queue) {
+			continue
+		}
+		from := w.deliver.Written
+		if o.sending.of == w {
+			from++
+		}
+		w.deliver.Drop(from, func(x *mail.Delivery) bool { return m.Covers(x.Number) })
+	}
+}
+
 // holdFlow queues a flow of a link for writing.
 func (o *output) holdFlow(l *link, m *mail.CreditTaken) {
 	for _, w := range slices.Backward(o.held) {
@@ -78,6 +100,15 @@ func (o *output) holdAnswers(l *link) {
 	}
 }
 
+// keep charges the client's unread output with an answer; false if it has no room.
+func (o *output) keep(answer []byte) bool {
+	if !o.unread.Room(int64(len(answer))) {
+		return false
+	}
+	o.unread.Take(int64(len(answer)))
+	return true
+}
+
 // appendAnswer appends an answer. blocked: the client's window is full.
 func (o *output) appendAnswer(b []byte, w *writing) (_ []byte, blocked bool) {
 	if o.windows.RemoteIncoming == 0 || !o.cfg.Outbox.RoomFor(b) {
@@ -118,9 +149,12 @@ func (o *output) refill(l *link) {
 		return
 	}
 	if p := l.publisher; p != nil && o.in.Phase == input.Open && p.Refill() {
-		o.reply(l.flow(&o.windows))
+		o.replyFlow(l)
 	}
 }
+
+// replyFlow sends the client the credit of a link.
+func (o *output) replyFlow(l *link) { o.reply(l.flow(&o.windows)) }
 
 // tellWindow sends the client its window if that has changed.
 func (o *output) tellWindow(f *amqp10.Flow) {

@@ -1,15 +1,10 @@
 package session10
 
 import (
-	"strconv"
-
-	"candlemark/actors/client/peers"
 	"candlemark/actors/client/session10/dialects"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/incoming"
-	"candlemark/actors/client/session10/settlement"
 	"candlemark/actors/client/session10/window"
-	"candlemark/actors/client/unacked"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/servicebus/dialect"
 	"candlemark/internal/servicebus/numbers"
@@ -142,58 +137,8 @@ func (s *state) attachConsumer(m *amqp10.Attach, d dialects.Dialect) error {
 		s.answering.attachAnswers(m, d)
 		return nil
 	}
-	q := from.Queue
-	o := &opening{attach: m, dialect: d, from: from, peer: s.queues.peers.Of(q.PID), ask: &mail.Consume{
-		Channel: s.Self(), Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: from.Arguments, Credited: true,
-		Facts: from.Facts, Stays: from.Facts, Session: from.Session, Connection: s.cfg.Connection, Unread: s.output.unread, Queue: q.Name, VHost: s.cfg.VHost.Name,
-	}}
-	if from.Session != nil {
-		o.ask.Request = s.in.Request()
-		s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: d.Address(), dialect: d, opening: o}
-		s.Send(q.PID, o.ask)
-		return nil
-	}
-	o.ask.Request = s.queues.request(func(_ any, err error) {
-		switch {
-		case err == nil:
-			s.consumes(o, nil)
-		case m.Source.Dynamic:
-			s.temporary.Drop(q.Name)
-			s.attachFailed(m, d, err)
-		case !s.queues.retryIfRestarting(err, func() { s.attach(m) }):
-			s.attachFailed(m, d, err)
-		}
-	})
-	s.Send(q.PID, o.ask)
+	s.receiving.open(m, d, from)
 	return nil
-}
-
-// opening is a link that waits for its queue. If it waits for one of the queue's sessions, the client's other input continues.
-type opening struct {
-	attach  *amqp10.Attach
-	dialect dialects.Dialect
-	from    dialects.Source
-	ask     *mail.Consume
-	peer    *peers.QueueLink
-	flow    *amqp10.Flow // the client's last flow, applied when the link has a session; nil for none
-}
-
-// consumes answers an attach once the queue has attached the consumer.
-func (s *state) consumes(o *opening, got *mail.SessionLocked) {
-	m, ask := o.attach, o.ask
-	l := &link{handle: m.Handle, name: m.Name, address: o.dialect.Address(), dialect: o.dialect, writer: dialect.NewWriter(m.Handle), consumer: &consumer{
-		queue: &o.peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, from: o.from, numbers: numbers.OfQueue(o.from.Queue),
-	}}
-	if m.Source.Dynamic {
-		l.temporary = ask.Queue
-	}
-	s.links[m.Handle] = l
-	s.consumerEvents.Created(ask)
-	answer := dialect.Attached(m, ask.NoAck, s.cfg.MaxMessage)
-	dialect.Outcomes(answer.Source)
-	entities.Grant(answer, m, got)
-	s.output.reply(answer)
-	s.attachments.attached(l, m)
 }
 
 // detach handles the client's detach, or its answer to the broker's.
@@ -205,7 +150,7 @@ func (s *state) detach(m *amqp10.Detach) {
 	case l.closing:
 		delete(s.links, m.Handle)
 	case l.opening != nil:
-		s.stopOpening(l, func(o *opening) {
+		s.receiving.stopOpening(l, func(o *opening) {
 			s.output.reply(entities.RefusedAttach(o.attach))
 			s.output.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 		})
@@ -222,43 +167,13 @@ func (s *state) detach(m *amqp10.Detach) {
 		delete(s.links, m.Handle)
 		s.output.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	default:
-		s.cancel(l, func() {
+		s.receiving.cancel(l, func() {
 			s.temporary.End(l.temporary, func() {
 				delete(s.links, l.handle)
 				s.output.reply(&amqp10.Detach{Handle: l.handle, Closed: m.Closed})
 			})
 		})
 	}
-}
-
-// cancel ends a consumer, and then calls done. The queue answers after its last delivery, and so does the session. The
-// queue requeues unsettled deliveries, except deliveries that transactions settle, before it delivers to others
-// (LOCK-9). Deliveries on links of Azure Service Bus's dialect stay locked instead (LOCK-10).
-func (s *state) cancel(l *link, done func()) {
-	c := l.consumer
-	c.leaving = true
-	s.output.withdraw(l)
-	ask := &mail.CancelConsumer{
-		Request: s.queues.request(func(any, error) {
-			s.forgetConsumer(l)
-			done()
-		}),
-		Channel: s.Self(), Tag: c.tag,
-	}
-	if l.dialect.Left() == mail.Requeue {
-		settlement.TakeOf(&s.queues.unacked, &s.queues.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.queues.unacked.Account(u, mail.Requeue) })
-		ask.Requeue, ask.Except = true, s.work.Settling(l)
-	}
-	s.Send(c.queue.Address, ask)
-}
-
-// forgetConsumer settles the unsettled messages of a consumer that its queue has cancelled.
-func (s *state) forgetConsumer(l *link) {
-	s.consumerEvents.Gone(l.consumer.tag, l.consumer.name)
-	s.output.withdraw(l)
-	how := l.dialect.Left()
-	settlement.TakeOf(&s.queues.unacked, &s.queues.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.queues.unacked.Settle(u, how, nil) })
-	s.queues.unacked.Flush()
 }
 
 // failLink detaches a link with an error.
@@ -277,26 +192,6 @@ func (s *state) failLink(l *link, err error) {
 	s.output.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
 }
 
-// consumerCancelled handles the end of a consumer by its queue, usually because the queue ended.
-func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
-	l := s.ofTag(m.Tag, m.Queue)
-	if l == nil || l.consumer.leaving {
-		return
-	}
-	q := s.cfg.VHost.Directory().Queue([]byte(l.consumer.name))
-	s.forgetConsumer(l)
-	s.failLink(l, entities.Cancelled(m, l.consumer.name, s.cfg.VHost.Name, q != nil && mail.Same(q.PID, m.Queue)))
-}
-
-// timedOut cancels a consumer that did not settle a delivery in time, after pending requests, and detaches its link.
-func (s *state) timedOut(m *mail.ConsumerTimedOut) {
-	if s.in.Waits() {
-		s.in.Park(m)
-	} else if l := s.ofTag(m.Tag, m.Queue); l != nil {
-		s.cancel(l, func() { s.failLink(l, entities.TimedOut(l.consumer.name)) })
-	}
-}
-
 // peerGone handles the end of a queue, after all its mail. The fate of publishes that it has not answered is unknown.
 func (s *state) peerGone(who mail.Address) {
 	p := s.queues.peers.Gone(who)
@@ -306,7 +201,7 @@ func (s *state) peerGone(who mail.Address) {
 	for _, l := range s.links {
 		switch {
 		case l.consumer != nil && l.consumer.queue == &p.Queue:
-			s.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: l.consumer.tag})
+			s.receiving.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: l.consumer.tag})
 		case l.publisher != nil && l.publisher.queue == p:
 			s.failLink(l, entities.Deleted(string(l.publisher.Key), s.cfg.VHost.Name))
 		}

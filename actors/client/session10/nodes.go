@@ -133,11 +133,10 @@ func (r *answering) giveAnswer(l *link, replyTo string, message []byte) {
 		r.up.failLink(l, amqp10.Errorf(amqp10.PreconditionFailed, "no link of the session receives replies from '%s'", l.publisher.node.address))
 		return
 	}
-	if !r.output.unread.Room(int64(len(message))) {
+	if !r.output.keep(message) {
 		r.up.failLink(l, amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for an answer of %d bytes while the client has earlier answers to read", len(message)))
 		return
 	}
-	r.output.unread.Take(int64(len(message)))
 	to.answers.Waiting = append(to.answers.Waiting, &nodeAnswer{Message: message, Of: l})
 	r.output.holdAnswers(to)
 }

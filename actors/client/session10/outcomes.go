@@ -12,6 +12,9 @@ type outcome struct {
 	state amqp10.State
 }
 
+// outcome sends an outcome.
+func (o *output) outcome(x outcome) { o.outcomes = append(o.outcomes, x) }
+
 // appendOutcomes appends dispositions; neighbours with the same outcome share one.
 func (o *output) appendOutcomes(b []byte) []byte {
 	for i := 0; i < len(o.outcomes); {

@@ -3,12 +3,14 @@ package session10
 import (
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/outgoing"
+	"candlemark/actors/client/session10/dialects"
 	"candlemark/actors/system/mail"
+	"candlemark/protocol/amqp10"
 )
 
 // A session consists of parts with their own state (ADR 134): queues (queues.go), output (write.go, held.go, outcomes.go),
-// settling (settle.go), publishing (publish.go, batch.go, long.go, transactions.go) and answering (nodes.go, replies.go). A part
-// uses only parts before it in this list, and reports to the session through whole.
+// receiving (receive.go), settling (settle.go), publishing (publish.go, batch.go, long.go, transactions.go) and answering (nodes.go, replies.go).
+// A part uses only parts before it in this list, and reports to the session through whole.
 
 // base has the fields of all parts. Each has a copy.
 type base struct {
@@ -25,6 +27,8 @@ type whole interface {
 	fail(err error)
 	// failLink detaches a link with an error.
 	failLink(l *link, err error)
-	// cancel ends a consumer, and then calls done.
-	cancel(l *link, done func())
+	// attach attaches a link, or refuses it.
+	attach(m *amqp10.Attach)
+	// attachFailed refuses a link, or ends the session.
+	attachFailed(m *amqp10.Attach, d dialects.Dialect, err error)
 }

@@ -110,7 +110,7 @@ func TestDrained_Bound(t *testing.T) {
 	}
 	for n := range uint32(100) {
 		for _, tag := range []string{"0", "1"} {
-			s.creditTaken(&mail.CreditTaken{Drained: n%2 == 0, Queue: queue.Address, Tag: tag, DeliveryCount: n})
+			s.receiving.creditTaken(&mail.CreditTaken{Drained: n%2 == 0, Queue: queue.Address, Tag: tag, DeliveryCount: n})
 		}
 	}
 	if len(s.output.held) != 4 || s.output.held[0].flow.DeliveryCount != 98 || s.output.held[2].flow.DeliveryCount != 99 {
@@ -162,7 +162,7 @@ func TestFlow_BeforeASession(t *testing.T) {
 		attach: attach, dialect: dialectOf("q", s), ask: &mail.Consume{Request: mail.Request{ID: 7}, Facts: true}, from: dialects.Source{Queue: &topology.Queue{PID: address.Named("q")}},
 	}}
 	s.flow(&amqp10.Flow{Handle: amqp10.Some(uint32(1)), LinkCredit: amqp10.Some(uint32(10)), DeliveryCount: amqp10.Some(uint32(0))})
-	s.accepted(&mail.ConsumeReply{Reply: mail.Reply{ID: 7}, Session: &mail.SessionLocked{ID: "a"}})
+	s.receiving.accepted(&mail.ConsumeReply{Reply: mail.Reply{ID: 7}, Session: &mail.SessionLocked{ID: "a"}})
 	if len(s.Out) != 1 || s.Out[0].Mail.(*mail.SetLinkCredit).Credit != 10 {
 		t.Errorf("%+v", s.Out)
 	}

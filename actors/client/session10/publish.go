@@ -251,6 +251,6 @@ func (s *publishing) conclude(b *settlement.Batch, o outcome) {
 	case b != nil && b.Asked != 0:
 		s.in.Answered(&input.Result{ID: b.Asked, Err: settlement.Refused(&o.state)})
 	default:
-		s.output.outcomes = append(s.output.outcomes, o)
+		s.output.outcome(o)
 	}
 }

@@ -57,11 +57,10 @@ func (r *answering) holdReplies(l *link, m *mail.Enqueue) bool {
 		head, body := r.output.encode(nil, l, &mail.Delivery{Message: m.Messages[i]}, l.answers.Requester.Name)
 		text := slices.Concat(head, body)
 		ok := r.output.replyBytes+kept == 0 || r.output.replyBytes+kept+len(text) <= replyLimit
-		if !ok || !r.output.unread.Room(int64(len(text))) {
+		if !ok || !r.output.keep(text) {
 			r.output.unread.Return(int64(kept))
 			return false
 		}
-		r.output.unread.Take(int64(len(text)))
 		kept += len(text)
 		list = append(list, &nodeAnswer{Message: text})
 	}

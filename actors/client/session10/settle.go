@@ -19,6 +19,7 @@ type settling struct {
 	base
 	queues    *queues
 	output    *output
+	receiving *receiving
 	links     map[uint32]*link // the session's
 	work      *work.Session[*link]
 	settles   map[uint64]*settlement.Asked[*link] // unanswered by queues, by request
@@ -87,11 +88,7 @@ func (s *settling) returned(m *mail.DeliveriesRequeued) {
 		return
 	}
 	unacked.LogRequeued(&s.cfg.Log, m, "settled")
-	for _, w := range s.output.held {
-		if w.deliver != nil && mail.Same(w.deliver.Queue, m.Queue) {
-			w.drop(m, s.output.sending.of == w)
-		}
-	}
+	s.output.dropRequeued(m)
 	if m.Settled { // by a client's request, possibly this client's
 		for _, tag := range s.queues.unacked.Forget(&p.Queue, m) {
 			s.queues.owners.Take(tag)
@@ -156,7 +153,7 @@ func (s *settling) refuseSettlement(owned []settlement.Owned[*link], detach bool
 		dispositions.Flush()
 		for _, o := range owned {
 			if c := o.Link.consumer; detach && c != nil && !c.leaving {
-				s.up.cancel(o.Link, func() { s.up.failLink(o.Link, err) })
+				s.receiving.cancel(o.Link, func() { s.up.failLink(o.Link, err) })
 			}
 		}
 	}
@@ -190,6 +187,12 @@ func (s *settling) keepUnsettled(o settlement.Owned[*link], u unacked.Unacked) {
 	}
 	s.queues.unacked.Settle(u, mail.Leave, nil)
 	s.queues.unacked.Flush()
+}
+
+// forget drops all settlements.
+func (s *settling) forget() {
+	clear(s.settles)
+	s.elsewhere = settlement.Elsewhere{}
 }
 
 // lostWith answers instead of a queue that has ended.

@@ -24,6 +24,7 @@ type state struct {
 	base
 	queues     queues
 	output     output
+	receiving  receiving
 	settling   settling
 	publishing publishing
 	answering  answering
@@ -53,7 +54,11 @@ func (s *state) init(cfg Config) {
 	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Statuses: cfg.Statuses, Clock: cfg.Clock, Count: s.queues.routes.Count}
 	s.limits = dialects.Limits{MaxMessage: cfg.MaxMessage, MaxEntityMessage: cfg.MaxEntityMessage}
 	s.output = output{base: s.base, queues: &s.queues, windows: window.New(cfg.NextOutgoingID, cfg.IncomingWindow), unread: cfg.Unread.Part()}
-	s.settling = settling{base: s.base, queues: &s.queues, output: &s.output, links: s.links, work: &s.work, settles: map[uint64]*settlement.Asked[*link]{}}
+	s.receiving = receiving{
+		base: s.base, queues: &s.queues, output: &s.output, links: s.links, work: &s.work, temporary: &s.temporary, attachments: &s.attachments,
+		recheck: &s.recheck, consumerEvents: &s.consumerEvents,
+	}
+	s.settling = settling{base: s.base, queues: &s.queues, output: &s.output, receiving: &s.receiving, links: s.links, work: &s.work, settles: map[uint64]*settlement.Asked[*link]{}}
 	s.publishing = publishing{base: s.base, queues: &s.queues, output: &s.output, links: s.links, access: &s.access, work: &s.work, ask: s.answering.ask}
 	client := requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.answering = answering{
@@ -72,7 +77,7 @@ func (s *state) Handle(what any) {
 	case *mail.Inbound:
 		s.in.Came(m)
 	case *mail.Deliver:
-		s.deliver(m)
+		s.receiving.deliver(m)
 	case *mail.EnqueueReply:
 		s.publishing.confirmed(m)
 	case *mail.Enqueue:
@@ -80,7 +85,7 @@ func (s *state) Handle(what any) {
 	case *mail.SettleReply:
 		s.settling.entitySettled(m)
 	case *mail.CreditTaken:
-		s.creditTaken(m)
+		s.receiving.creditTaken(m)
 	case *mail.StepTransaction:
 		if m.Step == mail.PrepareTransaction {
 			s.in.Park(m)
@@ -88,13 +93,13 @@ func (s *state) Handle(what any) {
 			s.work.Step(m)
 		}
 	case *mail.ConsumerTimedOut:
-		s.timedOut(m)
+		s.receiving.timedOut(m)
 	case *mail.PrepareWorkReply:
 		s.work.Answered(m.Number(), m.Failure())
 	case *mail.DischargeTransactionReply:
 		s.work.Discharged(m)
 	case *mail.ConsumerCancelled:
-		s.consumerCancelled(m)
+		s.receiving.consumerCancelled(m)
 	case *mail.DeliveriesRequeued:
 		s.settling.returned(m)
 	case *mail.OutboxReady:
@@ -128,7 +133,7 @@ func (s *state) Handle(what any) {
 }
 
 // waits reports whether the client's input has to wait: for an answer, or for the client to read.
-func (s *state) waits() bool { return s.in.Waits() || len(s.output.replies) > 0 && !s.in.Leaving }
+func (s *state) waits() bool { return s.in.Waits() || s.output.stops() }
 
 // proceed processes input, unless a request is waiting.
 func (s *state) proceed() {
@@ -147,7 +152,7 @@ func (s *state) parked(what any) bool {
 	case *mail.StepTransaction:
 		s.work.Prepare(m)
 	case *mail.ConsumerTimedOut:
-		s.timedOut(m)
+		s.receiving.timedOut(m)
 	case *mail.Inbound:
 		for !s.run(m) {
 			if s.output.write(); s.waits() || s.in.Resting() { // otherwise it has written the answers for which the input waited
@@ -162,7 +167,7 @@ func (s *state) parked(what any) bool {
 // answered handles a reply.
 func (s *state) answered(reply input.Answer) {
 	if consume, is := reply.(*mail.ConsumeReply); !s.in.Answered(reply) && is {
-		s.accepted(consume)
+		s.receiving.accepted(consume)
 	}
 }
 

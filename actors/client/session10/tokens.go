@@ -20,7 +20,7 @@ func (s *state) recheckLinks() {
 		switch {
 		case err == nil:
 		case l.opening != nil:
-			s.stopOpening(l, func(o *opening) { s.attachFailed(o.attach, o.dialect, err) })
+			s.receiving.stopOpening(l, func(o *opening) { s.attachFailed(o.attach, o.dialect, err) })
 			return
 		case l.consumer == nil:
 			if l.answers != nil {
@@ -28,7 +28,7 @@ func (s *state) recheckLinks() {
 			}
 			s.failLink(l, dialect.ErrorOf(err))
 		case !l.consumer.leaving:
-			s.cancel(l, func() { s.failLink(l, err) })
+			s.receiving.cancel(l, func() { s.failLink(l, err) })
 			return
 		}
 	}

@@ -29,10 +29,10 @@ func (s *state) flow(f *amqp10.Flow) {
 		l.opening.flow = new(*f)
 	case l.closing:
 	case l.consumer != nil:
-		s.creditGiven(l, f)
+		s.receiving.creditGiven(l, f)
 	case l.answers != nil:
 		s.answering.answersWanted(l, f)
 	case f.Echo:
-		s.output.reply(l.flow(&s.output.windows))
+		s.output.replyFlow(l)
 	}
 }

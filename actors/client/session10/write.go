@@ -43,14 +43,8 @@ type writing struct {
 	flow    *mail.CreditTaken
 }
 
-// drop drops deliveries that were requeued, except a message that is partly written.
-func (w *writing) drop(m *mail.DeliveriesRequeued, inHand bool) {
-	from := w.deliver.Written
-	if inHand {
-		from++
-	}
-	w.deliver.Drop(from, func(x *mail.Delivery) bool { return m.Covers(x.Number) })
-}
+// stops reports whether input waits for the client to read.
+func (o *output) stops() bool { return len(o.replies) > 0 && !o.in.Leaving }
 
 // reply writes a frame in order; input waits for it.
 func (o *output) reply(p amqp10.Composite) { o.replies = append(o.replies, p) }
