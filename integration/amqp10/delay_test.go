@@ -75,6 +75,7 @@ func TestDelays_DLY16(t *testing.T) {
 			{"", "/queues/holds", func(at time.Time) amqp.Annotations { return amqp.Annotations{timeKey: uint64(at.UnixMilli())} }},
 			{"/queues/holds", "/queues/holds", func(time.Time) amqp.Annotations { return amqp.Annotations{delayKey: int32(5000)} }},
 			{"/queues/holds", "/queues/holds", func(time.Time) amqp.Annotations { return amqp.Annotations{delayKey: 5000.0} }},
+			{"/queues/holds", "/queues/holds", func(time.Time) amqp.Annotations { return amqp.Annotations{delayKey: float32(5000)} }},
 			{"/queues/holds", "/queues/holds", func(at time.Time) amqp.Annotations { return amqp.Annotations{timeKey: at, delayKey: uint32(1000)} }},
 			{"/queues/holds", "/queues/holds", func(at time.Time) amqp.Annotations {
 				return amqp.Annotations{timeKey: at.Add(-time.Second), delayKey: int64(5000)}

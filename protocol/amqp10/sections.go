@@ -219,6 +219,12 @@ func applicationKeys(v Value) bool {
 	return v.Type() == TypeMap
 }
 
+// Described returns the size of the sections that describe the message to the broker: message annotations, properties and application
+// properties.
+func (s *Sections) Described() int {
+	return len(s.MessageAnnotations) + len(s.properties) + len(s.ApplicationProperties)
+}
+
 // HasHeader reports whether the message has a header.
 func (s *Sections) HasHeader() bool { return s.header != nil }
 

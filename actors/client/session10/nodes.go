@@ -58,9 +58,9 @@ func (r *answering) nodeOf(d dialects.Dialect) *node {
 	case d.Address() == management.Address:
 		return &node{d.Address(), running.MaxRequest, amqp10.WorstMemory, r.manage}
 	case d.Address() == servicebus.TokenNode:
-		return &node{d.Address(), maxTokenRequest, 1, r.takeToken}
+		return &node{d.Address(), maxTokenRequest, amqp10.WorstMemory, r.takeToken}
 	case entity != nil && entity.IsNode():
-		return &node{entity.Text, entities.MaxRequest, 1, func(request []byte, done func(string, []byte)) error {
+		return &node{entity.Text, entities.MaxRequest, amqp10.WorstMemory, func(request []byte, done func(string, []byte)) error {
 			return r.entityNode(*entity).Run(request, done)
 		}}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -69,6 +70,38 @@ func TestLargestHeaderOfRead(t *testing.T) {
 	var refused *amqp10.Error
 	if _, err := read(room + 1); !errors.As(err, &refused) || refused.Condition != amqp10.ResourceLimitExceeded {
 		t.Errorf("one byte more: %v", err)
+	}
+}
+
+// Large properties and annotations are refused before they are decoded, which takes many times their size.
+func TestLargeDescriptionsAreNotDecoded_PRO21(t *testing.T) {
+	nulls, err := amqp10.Append(nil, amqp10.List(make([]any, 1<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, section := range []uint64{amqp10.SectionMessageAnnotations, amqp10.SectionApplicationProperties} {
+		for _, key := range []string{"x-opt-delivery-delay", "x-cc", "x-other", "other"} {
+			m, start := amqp10.OpenMap(amqp10.AppendDescriptor(nil, section))
+			var name []byte
+			if section == amqp10.SectionMessageAnnotations {
+				name, err = amqp10.Append(nil, amqp10.Symbol(key))
+			} else {
+				name, err = amqp10.Append(nil, key)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			m = amqp10.CloseCompound(append(append(m, name...), nulls...), start, 2)
+			m = append(m, amqp10.AppendDataHead(nil, 0)...)
+			var refused *amqp10.Error
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := dialect.Read(m, false)
+			runtime.ReadMemStats(&after)
+			if !errors.As(err, &refused) || refused.Condition != amqp10.ResourceLimitExceeded || after.TotalAlloc-before.TotalAlloc > 100_000 {
+				t.Errorf("%s: %v, after %d bytes", key, err, after.TotalAlloc-before.TotalAlloc)
+			}
+		}
 	}
 }
 

@@ -32,10 +32,21 @@ type Content struct {
 // header for it.
 const scheduled, deliverAt = "x-opt-scheduled-enqueue-time", "x-deliver-at"
 
+// maxDescribed is how many bytes the sections may have that are decoded, which takes up to 32 times as much memory. In 0-9-1,
+// whose limit is message.MaxHeader, no more than a few bytes of each name are saved.
+const maxDescribed = 2 * message.MaxHeader
+
+func tooLarge(bytes int) error {
+	return amqp10.Errorf(amqp10.ResourceLimitExceeded, "properties and annotations take %d bytes, more than %d", bytes, message.MaxHeader)
+}
+
 // read translates a message with all its sections. A message to an entity of Azure Service Bus is durable, gets a
 // message-id if it has none, keeps its header (SBE-19), and may contain its time of delivery. Errors: *amqp10.Error if the bytes are not a
 // message, or its properties are too large.
 func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error) {
+	if n := s.Described(); n > maxDescribed {
+		return c, tooLarge(n)
+	}
 	if entity {
 		if encoded, err = identified(encoded, s); err != nil {
 			return c, err
@@ -66,7 +77,7 @@ func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error
 	}
 	c.Header = p.Append(make([]byte, 0, 2*(len(encoded)-len(body))+32)) // the original has mostly the same contents as the list
 	if len(c.Header) > message.MaxHeader {
-		return c, amqp10.Errorf(amqp10.ResourceLimitExceeded, "properties and annotations take %d bytes, more than %d", len(c.Header), message.MaxHeader)
+		return c, tooLarge(len(c.Header))
 	}
 	list := len(c.Header)
 	c.Header = convert.AppendOriginal(c.Header, encoded, s)

@@ -101,6 +101,8 @@ func milliseconds(v any) (ms int64, ok bool) {
 		return int64(v), true
 	case uint64:
 		return int64(min(v, math.MaxInt64)), true
+	case float32:
+		return milliseconds(float64(v))
 	case float64:
 		return int64(v), v == math.Trunc(v) && math.Abs(v) < 1<<62
 	}
