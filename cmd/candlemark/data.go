@@ -129,6 +129,9 @@ func (d *data) onDamage(damage recovery.Damage) {
 	if damage.Unread > 0 {
 		event = event.Int("unread_records", damage.Unread)
 	}
+	if damage.Batches > 0 {
+		event = event.Uint64("missing_batches", damage.Batches)
+	}
 	text := "the journal is damaged"
 	if _, err := vfs.OS.Stat(filepath.Join(d.quarantine, damage.File)); err == nil {
 		text += "; a copy of the file is in the folder quarantine"

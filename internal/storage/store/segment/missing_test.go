@@ -71,6 +71,10 @@ func TestSegmentIsMissed(t *testing.T) {
 					if !named && !about {
 						t.Errorf("%v", j.report.Damages)
 					}
+					lost := func(d recovery.Damage) bool { return len(d.Messages) > 0 || d.Unread > 0 || d.Batches > 0 }
+					if c.lost && !slices.ContainsFunc(j.report.Damages, lost) {
+						t.Errorf("nothing is lost by %v", j.report.Damages)
+					}
 					got := seqs(j.Take(5))
 					if c.lost != (len(got) < 40) || c.lost && len(got) < 25 || !slices.IsSorted(got) {
 						t.Errorf("%d are back: %v", len(got), j.report.Damages)

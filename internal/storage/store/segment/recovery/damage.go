@@ -26,6 +26,8 @@ type Damage struct {
 	Messages []Lost
 	// Unread is the maximum number of records that could not be found: unidentified messages, or marks of messages.
 	Unread int
+	// Batches is the number of missing batches of records about which nothing else is known.
+	Batches uint64
 }
 
 // Lost names a message.
@@ -44,6 +46,9 @@ func lost(q store.QueueID, seqs []uint64) (list []Lost) {
 
 // String describes the damage in one line.
 func (d Damage) String() string {
+	if d.Batches > 0 {
+		return fmt.Sprintf("%s at %d: %s (%d messages known to be lost, and all records of %d batches)", d.File, d.Offset, d.Text, len(d.Messages), d.Batches)
+	}
 	if d.Unread > 0 {
 		return fmt.Sprintf("%s at %d: %s (%d messages known to be lost, and up to %d unreadable records)",
 			d.File, d.Offset, d.Text, len(d.Messages), d.Unread)

@@ -52,21 +52,23 @@ func (r *Recovery) gap(s *index.Segment, first uint64) {
 	if first <= max(r.Number, 1) || r.fellBack && len(r.Checkpoints) == 0 {
 		return
 	}
-	d := Damage{File: index.SegmentName(s.Seq - 1), Text: notThereText}
+	d := Damage{File: index.SegmentName(s.Seq - 1), Text: notThereText, Batches: first - max(r.Number, 1)}
 	switch before := r.Known[s.Seq-1]; {
 	case before != nil && before.End == format.BatchesFrom:
 		d.Offset, d.Text = before.End, "its batches are missing"
 	case before != nil:
-		d = Damage{File: index.SegmentName(s.Seq), Offset: format.BatchesFrom, Text: "batches before it are missing"}
+		d.File, d.Offset, d.Text = index.SegmentName(s.Seq), format.BatchesFrom, "batches before it are missing"
 	}
 	r.alsoDamaged(d)
 }
 
-// alsoDamaged adds damage of a file that has no other.
+// alsoDamaged adds damage of a file, or what is known of it if the file has other damage.
 func (r *Recovery) alsoDamaged(d Damage) {
-	if !slices.ContainsFunc(r.Damages, func(o Damage) bool { return o.File == d.File }) {
-		r.Damages = append(r.Damages, d)
+	if i := slices.IndexFunc(r.Damages, func(o Damage) bool { return o.File == d.File }); i >= 0 {
+		r.Damages[i].Batches = max(r.Damages[i].Batches, d.Batches)
+		return
 	}
+	r.Damages = append(r.Damages, d)
 }
 
 // wasWritten reports whether batches that were durable follow the ones replayed so far, in this segment.
