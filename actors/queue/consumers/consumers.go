@@ -50,7 +50,7 @@ type Consumer struct {
 	Session        bool // locks a session, and gets messages only while Run allows it
 	ContentPending bool // its contents are being read, so its session is not treated as empty
 	mayRun         bool
-	needsAllowance bool // is in Set.asking
+	needsAllowance bool // is in Consumers.asking
 	draining       bool // gives up the rest of its credit when nothing is ready
 	Arguments      protocol.Table
 	// Unread is charged with its deliveries; nil for no limit.

@@ -1,8 +1,8 @@
 // Package consumers keeps the consumers of one queue: the next one, the active one, the credit of each, and the
 // unacked deliveries.
 //
-// Owns: the channels that consume or hold messages, their unacked deliveries, and the deliveries of this turn. A Set
-// belongs to its queue's goroutine.
+// Owns: the channels that consume or hold messages, their unacked deliveries, and the deliveries of this turn. Consumers
+// belong to their queue's goroutine.
 //
 // Sends, through its Outbox: Deliver, Offer and Unused to channels.
 //

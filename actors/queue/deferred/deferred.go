@@ -9,7 +9,7 @@ import (
 	"candlemark/actors/queue/wheel"
 )
 
-// Deferred holds the deferred messages of a queue that no consumer holds. A nil *Set is an empty set and valid for all
+// Deferred holds the deferred messages of a queue that no consumer holds. A nil *Deferred is an empty set and valid for all
 // methods except Add and Take.
 type Deferred struct {
 	messages *backlog.Backlog
@@ -32,7 +32,7 @@ func (p postponed) before(q postponed) bool {
 	return p.until < q.until || p.until == q.until && p.seq < q.seq
 }
 
-// New returns an empty Set of messages in b.
+// New returns an empty Deferred of messages in b.
 func New(b *backlog.Backlog) *Deferred {
 	return &Deferred{
 		messages: b, wheel: wheel.New(b), there: map[uint64]backlog.Handle{}, until: map[uint64]int64{},
@@ -154,7 +154,7 @@ func (s *Deferred) First() (h backlog.Handle, ok bool) {
 	return 0, false
 }
 
-// Detach takes a message off the wheel so that its deadline can be changed, and reports whether it was in the Set. Drop
+// Detach takes a message off the wheel so that its deadline can be changed, and reports whether it was in the Deferred. Reattach
 // puts it back.
 func (s *Deferred) Detach(h backlog.Handle) bool {
 	if at, is := s.Find(s.messages.Seq(h)); !is || at != h {
@@ -164,7 +164,7 @@ func (s *Deferred) Detach(h backlog.Handle) bool {
 	return true
 }
 
-// Reattach puts a message back on the wheel; see Lift.
+// Reattach puts a message back on the wheel; see Detach.
 func (s *Deferred) Reattach(h backlog.Handle) { s.wheel.Add(h) }
 
 // Next returns when Advance has to be called, in wall ms.
@@ -180,7 +180,7 @@ func (s *Deferred) Next() (int64, bool) {
 }
 
 // Advance removes messages past their deadline, if over confirms it, and then messages whose time to be ready has
-// passed, about limit of each, and calls end or ready for each. over may move a message to another deadline (Lift). It
+// passed, about limit of each, and calls end or ready for each. over may move a message to another deadline (Detach). It
 // reports whether others may be left.
 func (s *Deferred) Advance(now int64, limit int, over func(backlog.Handle) bool, end, ready func(backlog.Handle)) (more bool) {
 	if s == nil {

@@ -24,8 +24,8 @@ type Expiry struct {
 	Others Others
 }
 
-// Others has messages on a wheel of its own. Lift takes a message off it so that its deadline can be changed, and
-// reports whether it was on it; Drop puts it back.
+// Others has messages on a wheel of its own. Detach takes a message off it so that its deadline can be changed, and
+// reports whether it was on it; Reattach puts it back.
 type Others interface {
 	Detach(h backlog.Handle) bool
 	Reattach(h backlog.Handle)

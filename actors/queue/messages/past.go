@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/measure/metrics"
 )
 
-// Counters holds the counters to continue with in a later Set of the queue, after this one is Idle. nil if there are none.
+// Counters holds the counters to continue with in later Messages of the queue, after these are Idle. nil if there are none.
 type Counters struct {
 	counts  mail.Counts
 	letters deadletters.Counters
@@ -16,7 +16,7 @@ type Counters struct {
 	ages    metrics.AgesKept
 }
 
-// Counters returns the counters of this Set, which must be Idle.
+// Counters returns the counters of these Messages, which must be Idle.
 func (s *Messages) Counters() *Counters {
 	if p := (Counters{s.Counts, s.DeadLetters.Counters(), backlog.Places(&s.Backlog), s.Journal.Spilled(), s.Ages.AgesKept}); p != (Counters{}) {
 		return new(p)
@@ -42,7 +42,7 @@ func (s *Messages) Idle() bool {
 	return s.Backlog.Len() == 0 && s.Journal.Idle() && !s.Unfinished
 }
 
-// Shrink releases memory that is needed only for messages. It may be called between two turns if the Set is Idle.
+// Shrink releases memory that is needed only for messages. It may be called between two turns if the Messages are Idle.
 func (s *Messages) Shrink() {
 	p := s.Counters()
 	s.Backlog.Clear()

@@ -2,7 +2,7 @@ package sessions
 
 import "container/list"
 
-// Page is a list of sessions that is built over several turns. A Set has at most one: the newest.
+// Page is a list of sessions that is built over several turns. Sessions have at most one: the newest.
 type Page struct {
 	IDs []string // ids so far
 

@@ -76,13 +76,13 @@ type Session struct {
 	timer   *timer
 	ready   ready
 	count   int           // messages, in any state
-	at      *list.Element // in Set.all
-	spot    *list.Element // in Set.free
+	at      *list.Element // in Sessions.all
+	spot    *list.Element // in Sessions.free
 	state   state
 	reading bool // contents are being read for its holder
 }
 
-// New returns an empty Set for messages in b. runs is called when a consumer that has locked a session becomes able
+// New returns empty Sessions for messages in b. runs is called when a consumer that has locked a session becomes able
 // to get messages, or unable.
 func New(b *backlog.Backlog, runs func(c *consumers.Consumer, can bool)) *Sessions {
 	return &Sessions{
@@ -117,7 +117,7 @@ const (
 	perSession = 256
 )
 
-// Bytes returns the approximate memory use of the Set.
+// Bytes returns the approximate memory use of the sessions.
 func (s *Sessions) Bytes() int64 {
 	if s == nil {
 		return 0

@@ -64,7 +64,7 @@ type Messages struct {
 	ending     bool // the queue is ending: messages that end are dead-lettered under any settings, and wait for an exchange
 }
 
-// Init initialises the empty Set of a queue, which must not be copied afterwards.
+// Init initialises the empty Messages of a queue, which must not be copied afterwards.
 func (s *Messages) Init(q *topology.Queue, v *topology.VHost, self mail.Address, settings policies.QueueSettings, b *budget.Budget, out *mail.Posts) {
 	s.queue, s.vhost, s.self, s.out, s.Settings = q, v, self, out, settings
 	s.Quorum = policies.KindOf(q.Arguments) == policies.KindQuorumQueue

@@ -75,14 +75,14 @@ type deadLetter struct {
 	taken   []mail.Target // targets that have taken it
 }
 
-// Counters holds the counters to continue with in a later Set of the queue, as answers may arrive late. The zero value is
-// for the first Set.
+// Counters holds the counters to continue with in a later DeadLetters of the queue, as answers may arrive late. The zero value is
+// for the first ones.
 type Counters struct {
 	last, epoch uint64
 	delay       int64
 }
 
-// New returns the empty Set of a queue.
+// New returns the empty DeadLetters of a queue.
 func New(p Parts) *DeadLetters { return &DeadLetters{Parts: p} }
 
 // RestoreCounters sets the counters. It is called right after New.
@@ -90,7 +90,7 @@ func (l *DeadLetters) RestoreCounters(p Counters) {
 	l.all, l.sent, l.epoch, l.retries.delay = seqmap.After[deadLetter](p.last), p.last, p.epoch, p.delay
 }
 
-// Counters returns the counters of this Set, which must be empty.
+// Counters returns the counters of these DeadLetters, which must be empty.
 func (l *DeadLetters) Counters() Counters {
 	if l == nil {
 		return Counters{}
@@ -118,7 +118,7 @@ func (l *DeadLetters) Forward(h backlog.Handle, now bool) {
 // CanForward reports whether there is room for another forwarded message.
 func (l *DeadLetters) CanForward() bool { return l == nil || l.forwarding < ForwardLimit }
 
-// Counts are the counts of a Set.
+// Counts are the counts of DeadLetters.
 type Counts struct {
 	// Len counts all messages including forwarded ones, and Bytes the length of their bodies.
 	Len   int
