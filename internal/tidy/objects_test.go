@@ -19,7 +19,7 @@ var largeObjects = map[string]int{
 	"actors/queue/backlog.Findable":          86,
 	"actors/queue/backlog.Backlog":           80,
 	"supervision/queries.Queries":            79,
-	"actors/client/channel.state":            72,
+	"actors/client/channel.state":            70,
 	"internal/admin/httpapi/rest.Rights":     68,
 	"actors/names/vhost.queues":              67,
 	"protocol.cursor":                        64,

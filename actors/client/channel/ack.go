@@ -9,12 +9,12 @@ import (
 // ack settles one delivery or, with multiple, all up to tag. A tag without a delivery is a channel exception
 // (DEC-15).
 func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.Method) error {
-	first, last, ok := s.unacked.Range(tag, multiple)
+	first, last, ok := s.queues.Unacked.Range(tag, multiple)
 	switch {
 	case !ok:
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "unknown delivery tag %d", tag).For(m)
 	case s.tx != nil:
-		s.unacked.Take(first, last, func(tag uint64, u unacked.Unacked) { s.tx.Settle(tag, u, how) })
+		s.queues.Unacked.Take(first, last, func(tag uint64, u unacked.Unacked) { s.tx.Settle(tag, u, how) })
 	default:
 		s.settle(first, last, how)
 	}
@@ -24,11 +24,11 @@ func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.M
 // settle settles a range of tags and uses the room that this leaves under the common limit. The settlements are sent
 // to the queues ahead of other mail, so that later offers include requeued messages.
 func (s *state) settle(first, last uint64, how mail.Settlement) {
-	s.unacked.SettleRange(first, last, how)
-	if s.unacked.Limit.Waiting() {
-		s.flush()
+	s.queues.Unacked.SettleRange(first, last, how)
+	if s.queues.Unacked.Limit.Waiting() {
+		s.queues.Flush()
 	}
-	s.unacked.Limit.Allow()
+	s.queues.Unacked.Limit.Allow()
 }
 
 // recover requeues all unacked deliveries [AMQP basic.recover], also deliveries in a transaction.
@@ -36,7 +36,7 @@ func (s *state) recover(requeue bool) error {
 	if !requeue {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "requeue=false")
 	}
-	s.settle(1, s.unacked.Last(), mail.Release)
+	s.settle(1, s.queues.Unacked.Last(), mail.Release)
 	return nil
 }
 
@@ -47,12 +47,12 @@ func (s *state) qos(m *protocol.BasicQos) error {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)
 	}
 	if m.Global {
-		s.unacked.Limit.Set(int(m.PrefetchCount))
+		s.queues.Unacked.Limit.Set(int(m.PrefetchCount))
 	} else {
 		s.prefetch = int(m.PrefetchCount)
-		s.unacked.Limit.Set(0)
+		s.queues.Unacked.Limit.Set(0)
 		if quirks[s.cfg.ClientProduct].resizes {
-			s.unacked.Limit.Resize(s.prefetch)
+			s.queues.Unacked.Limit.Resize(s.prefetch)
 		}
 	}
 	s.output.Reply(&protocol.BasicQosOk{})

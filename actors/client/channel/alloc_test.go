@@ -121,8 +121,8 @@ func TestAllocations_DeliverAndAck(t *testing.T) {
 				acks = protocol.AppendAckFrame(acks, 1, number, true)
 				r.step(&mail.Inbound{Runs: [][]byte{slices.Clip(acks)}, Chunk: chunk})
 			})
-			if got > 0.1 || r.in.Phase != input.Open || r.unacked.Len() != 0 {
-				t.Errorf("%.2f allocations a message, phase %d, %d unacknowledged", got, r.in.Phase, r.unacked.Len())
+			if got > 0.1 || r.in.Phase != input.Open || r.queues.Unacked.Len() != 0 {
+				t.Errorf("%.2f allocations a message, phase %d, %d unacknowledged", got, r.in.Phase, r.queues.Unacked.Len())
 			}
 		})
 	}

@@ -16,7 +16,7 @@ func (s *state) sendConfirms() bool {
 
 // settled handles a queue's answer to a batch.
 func (s *state) settled(m *mail.EnqueueReply) {
-	p := s.peers.Find(m.Queue)
+	p := s.queues.Peers.Find(m.Queue)
 	for _, r := range m.Ranges {
 		if s.confirms.On() {
 			s.confirms.Answered(r, m.Refused)
@@ -24,7 +24,7 @@ func (s *state) settled(m *mail.EnqueueReply) {
 			s.committed(s.waiting.method)
 		}
 		if p != nil {
-			s.peers.Answered(p, int(r.Last-r.First+1))
+			s.queues.Peers.Answered(p, int(r.Last-r.First+1))
 		}
 	}
 }

@@ -54,16 +54,16 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	if tag == "" {
 		tag = requests.Generated("amq.ctag-")
 	}
-	c := &output.Consumer{Queue: &s.peers.Of(q.PID).Queue, Name: q.Name, Memory: size}
+	c := &output.Consumer{Queue: &s.queues.Peers.Of(q.PID).Queue, Name: q.Name, Memory: size}
 	ask := &mail.Consume{
 		Channel: s.Self(), Tag: tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: s.prefetch,
-		Arguments: m.Arguments, Limited: s.unacked.Limit.Messages() > 0, Connection: s.cfg.Connection, Unread: s.unread,
+		Arguments: m.Arguments, Limited: s.queues.Unacked.Limit.Messages() > 0, Connection: s.cfg.Connection, Unread: s.unread,
 		Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}
 	ask.Request = s.request(m, func(any) {
 		s.consumers[tag] = c
 		s.cfg.Objects.Hold(size)
-		s.unacked.Limit.Attach(&c.Queue.Queue)
+		s.queues.Unacked.Limit.Attach(&c.Queue.Queue)
 		s.events.Created(ask)
 		if !m.NoWait {
 			s.output.Reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
@@ -106,7 +106,7 @@ func (s *state) forget(tag string, c *output.Consumer) {
 		delete(s.consumers, tag)
 		s.cfg.Objects.Hold(-c.Memory)
 		s.events.Gone(tag, c.Name)
-		s.unacked.Limit.Detach(&c.Queue.Queue)
+		s.queues.Unacked.Limit.Detach(&c.Queue.Queue)
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 		return
 	}
 	s.forget(m.Tag, c)
-	s.unacked.Limit.Allow()
+	s.queues.Unacked.Limit.Allow()
 	if s.cfg.CancelNotify {
 		s.notice(&protocol.BasicCancel{ConsumerTag: m.Tag, NoWait: true})
 	}

@@ -14,8 +14,8 @@ func (s *state) describe(m *mail.DescribeChannel) {
 	counts, more := s.Figures()
 	info := &mail.ChannelInfo{
 		Reply: m.Done(nil), Number: s.cfg.ID, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
-		Running: s.in.Phase == input.Open, Confirm: s.confirms.On(), Prefetch: s.prefetch, GlobalPrefetch: s.unacked.Limit.Messages(),
-		Consumers: len(s.consumers), Unacked: max(s.unacked.Len()-s.unacked.Late(), 0), Unconfirmed: s.confirms.Unconfirmed(), Counts: counts,
+		Running: s.in.Phase == input.Open, Confirm: s.confirms.On(), Prefetch: s.prefetch, GlobalPrefetch: s.queues.Unacked.Limit.Messages(),
+		Consumers: len(s.consumers), Unacked: max(s.queues.Unacked.Len()-s.queues.Unacked.Late(), 0), Unconfirmed: s.confirms.Unconfirmed(), Counts: counts,
 		Published: *more, LastUse: s.cfg.Clock.Date(s.in.Used.Floor()),
 	}
 	if s.tx != nil {
@@ -34,7 +34,7 @@ func (s *state) describe(m *mail.DescribeChannel) {
 
 // Figures implements shell.Core.
 func (s *state) Figures() (mail.Counts, *metrics.Published) {
-	c := s.counts
-	c.Ack, c.Confirm = s.unacked.Acked(), s.confirms.Acked()
-	return c, &s.published
+	c, more := s.queues.Figures()
+	c.Confirm = s.confirms.Acked()
+	return c, more
 }

@@ -73,18 +73,17 @@ func (s *state) leaveQueues() {
 	if s.in.Phase == input.Open {
 		s.output.ConfirmAll(&s.confirms)
 	}
-	s.flush()
+	s.queues.Flush()
 	s.endWait()
-	s.long.Stop()
-	s.long = nil
+	s.queues.StopWaiting()
 	s.replies.End()
-	s.peers.Leave()
+	s.queues.Peers.Leave()
 	for tag, c := range s.consumers {
 		s.events.Gone(tag, c.Name)
 		s.cfg.Objects.Hold(-c.Memory)
 	}
 	clear(s.consumers)
-	s.unacked.Clear()
+	s.queues.Unacked.Clear()
 	s.output.Drop()
 	s.dropBegun()
 }
@@ -100,21 +99,15 @@ func (s *state) dropBegun() {
 }
 
 // Left implements shell.Core.
-func (s *state) Left() []any {
+func (s *state) Left() *mail.Enqueue {
 	s.replies.End()
-	if m := s.replies.InHand(); m != nil {
-		return []any{m}
-	}
-	return nil
+	return s.replies.InHand()
 }
 
 // Release implements shell.Core.
 func (s *state) Release() {
-	s.peers.Unwatch()
-	s.long.Stop()
-	s.long = nil
+	s.queues.Release()
 	s.output.Drop()
 	s.dropBegun()
-	s.batches.Release()
 	s.unread.Close()
 }

@@ -18,12 +18,12 @@ func (s *state) get(m *protocol.BasicGet) error {
 	if err != nil || s.in.Leaving {
 		return err
 	}
-	if s.peers.Find(q.PID) == nil {
+	if s.queues.Peers.Find(q.PID) == nil {
 		if err := s.cfg.Objects.Room(budget.PricePeer); err != nil {
 			return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot get from another queue: %v", err)
 		}
 	}
-	p := &s.peers.Of(q.PID).Queue
+	p := &s.queues.Peers.Of(q.PID).Queue
 	var got func(r *mail.GetReply)
 	ask := func() bool {
 		if !s.output.Claim() {

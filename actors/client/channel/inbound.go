@@ -4,7 +4,6 @@ import (
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/routing"
 	"candlemark/actors/system/mail"
-	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
 )
 
@@ -21,8 +20,7 @@ var ackMethod protocol.Method = &protocol.BasicAck{}
 
 // run handles a read. It returns false if a frame, or the end of a content, has to wait.
 func (s *state) run(m *mail.Inbound) bool {
-	s.routes.BeginRead(s.in.Used.Floor())
-	s.tracer.On = s.cfg.VHost.Tracing()
+	s.queues.BeginRead()
 	if !s.in.Read(m, s.next) {
 		s.in.Chunk = nil
 		return false
@@ -32,7 +30,7 @@ func (s *state) run(m *mail.Inbound) bool {
 		return false
 	}
 	s.assembler.Own()
-	s.flush()
+	s.queues.Flush()
 	s.in.Release(m)
 	return true
 }
@@ -42,8 +40,7 @@ func (s *state) next(b []byte) int {
 	if s.waits() {
 		return 0
 	}
-	if s.routes.Steps() >= topology.TurnSteps && !s.assembler.Busy() {
-		s.rest()
+	if !s.assembler.Busy() && s.queues.MustRest() {
 		return 0
 	}
 	f, n, _, err := protocol.ParseFrame(b, 0)
@@ -105,7 +102,7 @@ func (s *state) methodFrame(f protocol.Frame) error {
 		return err
 	}
 	if !s.in.Leaving { // otherwise answers are no longer written
-		s.routes.Count(routing.AnswerSteps)
+		s.queues.Routes.Count(routing.AnswerSteps)
 	}
 	if err := s.command(m); err != nil {
 		s.fail(err, m)

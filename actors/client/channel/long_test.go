@@ -35,7 +35,7 @@ func (r *rig) crowd(n int, patterns ...string) {
 // search runs the search that a goroutine would run.
 func (r *rig) search() {
 	r.t.Helper()
-	if r.long == nil {
+	if r.queues.Long == nil {
 		r.t.Fatal("no route is looked for")
 	}
 	for _, job := range r.in.Jobs() {
@@ -101,7 +101,7 @@ func TestManyWordsAreRefused_DEC19(t *testing.T) {
 	r := newRig(t)
 	r.crowd(5)
 	r.feed(publish("crowd", "a.b", "many", carbons(398, "a")))
-	if r.posts = nil; r.long != nil {
+	if r.posts = nil; r.queues.Long != nil {
 		t.Error("a route of few steps is long")
 	}
 	r.feed(publish("crowd", "a.b", "too many", carbons(399, "a")), publish("x", "one", "behind"))
@@ -132,10 +132,10 @@ func TestEndOfChannelEndsTheSearch(t *testing.T) {
 	r := newRig(t)
 	r.crowd(100, rules.LongPatterns()...)
 	r.feed(publish("crowd", "k", "long", carbons(30, rules.LongKey)))
-	l := r.long
+	l := r.queues.Long
 	r.fail(internalError("for the test"), nil)
 	r.turn(input.Resume{})
-	if _, ok := l.Find(); ok || r.long != nil {
+	if _, ok := l.Find(); ok || r.queues.Long != nil {
 		t.Error("still looked for")
 	}
 	r.sent("connection: 541 0/0 INTERNAL_ERROR - for the test")
@@ -154,8 +154,8 @@ func TestStepsOfATurnAreBounded(t *testing.T) {
 	r.turn(r.inbound(slices.Concat(frames...)))
 	next, turns := 0, 0
 	for again := true; again; turns++ {
-		if r.routes.Steps() > 2*topology.TurnSteps {
-			t.Fatalf("a turn of %d steps", r.routes.Steps())
+		if r.queues.Routes.Steps() > 2*topology.TurnSteps {
+			t.Fatalf("a turn of %d steps", r.queues.Routes.Steps())
 		}
 		again = false
 		for _, p := range r.posts {

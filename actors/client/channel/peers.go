@@ -1,16 +1,15 @@
 package channel
 
-import "candlemark/actors/system/mail"
+import (
+	"candlemark/actors/client/peers"
+	"candlemark/actors/system/mail"
+)
 
 // peerGone handles the end of a queue, after all its mail. The fate of publishes that it has not answered is unknown.
-func (s *state) peerGone(who mail.Address) {
-	p := s.peers.Gone(who)
-	if p == nil {
-		return
-	}
+func (s *state) peerGone(p *peers.QueueLink) {
 	for tag, c := range s.consumers {
 		if c.Queue == &p.Queue {
-			s.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: tag})
+			s.consumerCancelled(&mail.ConsumerCancelled{Queue: p.Address, Tag: tag})
 		}
 	}
 	if n := p.Unconfirmed(); n > 0 {

@@ -39,7 +39,7 @@ type checked struct {
 // check makes all checks that need no body; *c must be zero. It fills c in place, because a copy of bytes just
 // written waits until they have left the processor's store buffer, and this runs once per message.
 func (s *state) check(a *assembler.Assembler, c *checked) error {
-	x, topics, err := s.routes.Exchange(a.Publish.Exchange)
+	x, topics, err := s.queues.Routes.Exchange(a.Publish.Exchange)
 	if err == nil && x.Name == topology.AdminExchange {
 		err = s.rights.Command(a.Publish.RoutingKey)
 	}
@@ -85,15 +85,15 @@ func (s *state) publish(a *assembler.Assembler) error {
 	}
 	m := &c.message
 	m.Body, m.Owned = a.Content, a.Owned
-	targets, err := s.routes.Find(c.exchange, m, c.keys, c.properties.Headers)
+	targets, err := s.queues.Routes.Find(c.exchange, m, c.keys, c.properties.Headers)
 	if err != nil {
 		return err
 	}
 	switch {
-	case s.routes.Over():
+	case s.queues.Routes.Over():
 		s.routeLong(c.exchange, m, c.keys, a.Publish.Mandatory)
 		return nil
-	case routing.Multiplies(targets, m) && routing.MustAsk(s.cfg.Copies, s.cfg.Gate):
+	case s.queues.MustAsk(targets, m):
 		publishLater(s, c.exchange, m, c.keys, a.Publish.Mandatory, routing.Copies(targets, m))
 		return nil
 	}
@@ -102,27 +102,24 @@ func (s *state) publish(a *assembler.Assembler) error {
 
 // routed continues once the targets of a message, and the limits of their TTLs, are known.
 func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *message.Message, headers []byte, mandatory bool) error {
-	s.routes.Count(len(targets))
-	s.routes.Routed(x, len(targets))
+	s.queues.Routed(x, len(targets))
 	if headers != nil {
-		if err := s.routes.CheckMoments(targets, headers); err != nil {
+		if err := s.queues.Routes.CheckMoments(targets, headers); err != nil {
 			return err
 		}
 	}
-	if s.tracer.On {
-		s.tracer.Published(m, targets, s.in.Chunk)
-	}
-	histories := s.routes.Histories()
+	s.queues.Trace(m, targets)
+	histories := s.queues.Routes.Histories()
 	if s.tx != nil {
 		return s.tx.Publish(tx.Publish{
 			Message: *m, Queues: routing.Queues(targets), Histories: routing.Queues(histories),
-			Caps: slices.Clone(s.routes.Caps()), Mandatory: mandatory,
+			Caps: slices.Clone(s.queues.Routes.Caps()), Mandatory: mandatory,
 		})
 	}
 	if s.confirms.On() {
 		m.Number = s.confirms.Begin(len(targets))
 	}
-	s.deliverTo(targets, histories, s.routes.Caps(), m, mandatory)
+	s.deliverTo(targets, histories, s.queues.Routes.Caps(), m, mandatory)
 	if s.confirms.Crowded() {
 		s.output.Wait(s.sendConfirms)
 	}
@@ -131,24 +128,16 @@ func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *messa
 
 // deliverTo sends a message to its queues, or returns it if there are none, and to its histories.
 func (s *state) deliverTo(targets, histories []*routing.Target, caps []int64, m *message.Message, mandatory bool) {
-	s.counts.Publish++
-	s.published.Count(len(m.Body), len(targets), s.confirms.On())
-	s.batches.Publish(m, targets, histories, caps, s.in.Chunk)
+	s.queues.Publish(m, targets, histories, caps, s.confirms.On())
 	switch {
 	case len(targets) > 0:
 	case mandatory:
-		s.counts.Returned++
+		s.queues.Counts.Returned++
 		s.returnUnroutable(m)
 	default:
-		s.counts.Dropped++
+		s.queues.Counts.Dropped++
 		s.confirms.Complete(m.Number)
 	}
-}
-
-// flush sends the turn's publishes and settlements to queues.
-func (s *state) flush() {
-	s.routes.FlushAll()
-	s.unacked.Flush()
 }
 
 // returnUnroutable sends basic.return for a mandatory message without a queue, followed by its confirm. While the

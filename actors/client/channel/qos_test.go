@@ -91,8 +91,8 @@ func TestGlobalQos_CountsWhatIsOut(t *testing.T) {
 	r.turn(&mail.QosUnused{Queue: pid("q1"), Messages: 3})
 	r.offers("a", 5) // sent before the queue knew
 	r.sent()
-	if unacked, allowed := r.unacked.Limit.Load(); allowed != 0 || unacked != 1 {
-		t.Errorf("%+v", r.unacked.Limit)
+	if unacked, allowed := r.queues.Unacked.Limit.Load(); allowed != 0 || unacked != 1 {
+		t.Errorf("%+v", r.queues.Unacked.Limit)
 	}
 }
 
@@ -128,8 +128,8 @@ func TestGlobalQos_CancelledConsumerFreesItsShare(t *testing.T) {
 			r.offers("b", 2)
 			r.sent("q2: allow 1") // m1 is still unacked
 			r.command(&protocol.BasicAck{DeliveryTag: 1})
-			if unacked, allowed := r.unacked.Limit.Load(); allowed != 1 || unacked != 0 {
-				t.Errorf("%+v", r.unacked.Limit)
+			if unacked, allowed := r.queues.Unacked.Limit.Load(); allowed != 1 || unacked != 0 {
+				t.Errorf("%+v", r.queues.Unacked.Limit)
 			}
 		})
 	}
@@ -165,8 +165,8 @@ func TestGlobalQos_InAdvance_TTL20(t *testing.T) {
 	r.sent("q1: reclaim")
 	r.command(global(1))
 	r.sent()
-	if r.unacked.Limit.Waiting() {
-		t.Errorf("%+v", r.unacked.Limit)
+	if r.queues.Unacked.Limit.Waiting() {
+		t.Errorf("%+v", r.queues.Unacked.Limit)
 	}
 }
 
@@ -184,8 +184,8 @@ func TestGlobalQos_ConsumersOfOneQueue(t *testing.T) {
 	r.offers("b", 5)
 	r.sent("q1: allow 1")
 	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "b"})
-	if unacked, allowed := r.unacked.Limit.Load(); allowed != 0 || unacked != 1 {
-		t.Errorf("%+v", r.unacked.Limit)
+	if unacked, allowed := r.queues.Unacked.Limit.Load(); allowed != 0 || unacked != 1 {
+		t.Errorf("%+v", r.queues.Unacked.Limit)
 	}
 }
 

@@ -80,8 +80,8 @@ func TestReplyTo_RoundTrip(t *testing.T) {
 	other.pass(r)
 	r.received(concat(reply("t", 1, name, "a"), reply("t", 2, name, "b"), reply("t", 3, "q2", "c"), reply("t", 4, name, "d"))...)
 	other.received("basic.ack {DeliveryTag:2 Multiple:true}", "basic.ack {DeliveryTag:4}")
-	if other.batches.Len() != 1 {
-		t.Errorf("%d targets are remembered, want q2 alone", other.batches.Len())
+	if other.queues.Batches.Len() != 1 {
+		t.Errorf("%d targets are remembered, want q2 alone", other.queues.Batches.Len())
 	}
 	r.balanced()
 }
@@ -336,7 +336,7 @@ func TestReplyTo_Transaction(t *testing.T) {
 	other.pass(r)
 	r.received(reply("t", 1, name, "a")...)
 	other.received("tx.select-ok", "tx.commit-ok")
-	if other.batches.Len() > 0 {
+	if other.queues.Batches.Len() > 0 {
 		t.Error("the requester is remembered")
 	}
 }

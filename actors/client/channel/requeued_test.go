@@ -17,8 +17,8 @@ func (r *rig) takesBack(queue string, first, last uint64) {
 // has checks the number of late deliveries and of deliveries that count towards the limit.
 func (r *rig) has(late, counted int) {
 	r.t.Helper()
-	if unacked, _ := r.unacked.Limit.Load(); r.unacked.Late() != late || unacked != counted {
-		r.t.Errorf("%d late, %d counted, want %d and %d", r.unacked.Late(), unacked, late, counted)
+	if unacked, _ := r.queues.Unacked.Limit.Load(); r.queues.Unacked.Late() != late || unacked != counted {
+		r.t.Errorf("%d late, %d counted, want %d and %d", r.queues.Unacked.Late(), unacked, late, counted)
 	}
 }
 
@@ -38,8 +38,8 @@ func TestReturned_ADR10(t *testing.T) {
 	r.command(&protocol.BasicNack{DeliveryTag: 4, Multiple: true, Requeue: true})
 	r.sent("q1: settle 1-1 nack 3-4 nack")
 	r.has(0, 0)
-	if r.unacked.Len() != 0 {
-		t.Errorf("%d open", r.unacked.Len())
+	if r.queues.Unacked.Len() != 0 {
+		t.Errorf("%d open", r.queues.Unacked.Len())
 	}
 	r.command(&protocol.BasicAck{DeliveryTag: 2})
 	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 2 Class:60 Method:80}")
@@ -78,8 +78,8 @@ func TestReturnedUnwritten_ADR10(t *testing.T) {
 	r.posts = nil
 	r.command(&protocol.BasicAck{DeliveryTag: 4, Multiple: true})
 	r.sent("q1: settle 1-3 ack 5-5 ack")
-	if r.output.Len() != 0 || r.unacked.Late() != 0 {
-		t.Errorf("%d held, %d late", r.output.Len(), r.unacked.Late())
+	if r.output.Len() != 0 || r.queues.Unacked.Late() != 0 {
+		t.Errorf("%d held, %d late", r.output.Len(), r.queues.Unacked.Late())
 	}
 }
 
@@ -113,7 +113,7 @@ func TestReturnedForEver_ADR10(t *testing.T) {
 	r.posts = nil
 	r.takesBack("q1", unacked.LateLimit+1, unacked.LateLimit+1)
 	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - 100001 deliveries on channel 1 were not acknowledged in time}")
-	if r.unacked.Late() != 0 {
-		t.Errorf("%d are late in a channel that holds nothing", r.unacked.Late())
+	if r.queues.Unacked.Late() != 0 {
+		t.Errorf("%d are late in a channel that holds nothing", r.queues.Unacked.Late())
 	}
 }

@@ -43,7 +43,7 @@ func (s *state) mayDecode(f protocol.Frame) bool {
 
 // waitForRoom stops processing of the read until decided.
 func (s *state) waitForRoom() {
-	s.flush()
+	s.queues.Flush()
 	s.in.Chunk = nil
 	s.waiting = waiting{method: assembler.PublishMethod, room: true}
 	s.in.Hold()

@@ -12,14 +12,11 @@ import (
 	"candlemark/actors/client/connevents"
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/outgoing"
-	"candlemark/actors/client/peers"
+	"candlemark/actors/client/queues"
 	"candlemark/actors/client/requests"
 	"candlemark/actors/client/rights"
-	"candlemark/actors/client/routing"
 	"candlemark/actors/client/trace"
-	"candlemark/actors/client/unacked"
 	"candlemark/actors/system/mail"
-	"candlemark/internal/measure/metrics"
 	"candlemark/internal/transport/budget"
 	"candlemark/protocol"
 )
@@ -36,20 +33,13 @@ type state struct {
 
 	assembler assembler.Assembler
 	decided   func(number uint64, granted bool) // sends a decision to the channel
-	routes    *routing.RouteCache
-	batches   routing.Batches
-	long      *routing.Wait // the publish that waits, nil for none
-	tracer    trace.Tracer
+	queues    queues.Side
 	confirms  confirms.Confirms
 	tx        *tx.Tx // nil if the channel is not transactional
 
 	consumers map[string]*output.Consumer
 	replies   replies.Consumer
-	peers     peers.QueueLinks
-	unacked   unacked.Deliveries
 	prefetch  int // for new consumers
-	counts    mail.Counts
-	published metrics.Published
 	output    output.Output
 	unread    *budget.Part // charged with deliveries until they are in the outbox; nil for no limit
 
@@ -79,26 +69,21 @@ func (s *state) init(cfg Config) {
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.replies = replies.New(cfg.VHost, &s.output)
-	s.peers = peers.New(&s.Mail, cfg.Objects)
-	s.batches = routing.NewBatches(&s.Mail, &s.peers,
-		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)
-	s.routes = routing.NewRoutes(&s.rights, &s.batches)
-	s.tracer = trace.Tracer{
+	s.queues.Init(queues.Config{
+		Input: &s.in, Rights: &s.rights, Gate: cfg.Gate, Objects: cfg.Objects, Copies: cfg.Copies, Connection: cfg.Connection, By: cfg.By, Log: cfg.Log,
 		Origin: trace.Origin{Node: cfg.Node, VHost: cfg.VHost.Name, Connection: cfg.ConnectionName, User: cfg.User.Name, Channel: cfg.ID},
-		VHost:  cfg.VHost, Routes: s.routes, Batches: &s.batches, Log: cfg.Log,
-	}
-	s.unacked = unacked.New(&s.Mail)
+	})
 	s.consumers = map[string]*output.Consumer{}
 	s.output = output.New(output.Config{
 		Outbox: cfg.Outbox, ID: cfg.ID, FrameMax: cfg.FrameMax, Gate: cfg.Gate, Replies: s.cfg.Replies, Unread: s.unread, Log: cfg.Log,
 		Ready: func() { s.cfg.Post(s.Self(), &mail.OutboxReady{}) }, VHost: cfg.VHost, Trace: s.traceDeliveries,
-	}, &s.Mail, &s.unacked, &s.counts)
+	}, &s.Mail, &s.queues.Unacked, &s.queues.Counts)
 	s.decided = func(number uint64, granted bool) { s.cfg.Post(s.Self(), decision{number, granted}) }
 }
 
 // Handle implements shell.Core.
 func (s *state) Handle(received any) {
-	s.routes.BeginTurn(s.cfg.Clock)
+	s.queues.Routes.BeginTurn(s.cfg.Clock)
 	switch m := received.(type) {
 	case *mail.Inbound:
 		s.in.Came(m)
@@ -113,12 +98,12 @@ func (s *state) Handle(received any) {
 	case *mail.Enqueue:
 		s.Send(m.Answer(s.replies.Take(m)))
 	case *mail.QosOffer:
-		if p := s.peers.Find(m.Queue); p != nil {
-			s.unacked.Limit.Offered(&p.Queue.Queue, m.Messages)
+		if p := s.queues.Peers.Find(m.Queue); p != nil {
+			s.queues.Unacked.Limit.Offered(&p.Queue.Queue, m.Messages)
 		}
 	case *mail.QosUnused:
-		if p := s.peers.Find(m.Queue); p != nil {
-			s.unacked.Limit.Unused(&p.Queue.Queue, m.Messages)
+		if p := s.queues.Peers.Find(m.Queue); p != nil {
+			s.queues.Unacked.Limit.Unused(&p.Queue.Queue, m.Messages)
 		}
 	case *mail.ConsumerCancelled:
 		s.consumerCancelled(m)
@@ -131,13 +116,13 @@ func (s *state) Handle(received any) {
 	case *mail.CloseChannel:
 		s.leave()
 	case *mail.PeerGone:
-		s.peerGone(m.Who)
+		s.queues.Gone(m.Who, s.peerGone)
 	case decision:
 		s.decide(m)
 	case *mail.DescribeChannel:
 		s.describe(m)
 	case *mail.FindDeliveries:
-		s.Send(m.ReplyTo, s.unacked.Find(m))
+		s.Send(m.ReplyTo, s.queues.Unacked.Find(m))
 	case input.Expired:
 		if m := s.waiting.method; s.in.Awaits(received.(input.Expired).ID) {
 			s.fail(internalError("no answer to %s within %s", m.Key().String(), requests.AnswerTimeout), m)
@@ -165,9 +150,8 @@ func (s *state) proceed() {
 // request returns the Request of a command that waits for its answer. Batches for queues are sent first, so that they
 // arrive before the command (PRO-5).
 func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
-	s.flush()
 	s.waiting = waiting{method: m, done: done}
-	return s.in.Await(s.concludes)
+	return s.queues.Request(s.concludes)
 }
 
 // charge charges the connection's objects for the command that waits, so that commands of other channels find less room

@@ -6,7 +6,7 @@ import "candlemark/actors/system/mail"
 func (s *state) traceDeliveries(queue string, items []mail.Delivery) {
 	for i := range items {
 		d := &items[i]
-		s.tracer.Delivered(queue, &d.Message, s.output.HeaderOf(d), d.Redelivered)
+		s.queues.Tracer.Delivered(queue, &d.Message, s.output.HeaderOf(d), d.Redelivered)
 	}
-	s.flush()
+	s.queues.Flush()
 }

@@ -69,12 +69,12 @@ func (s *state) endTx() {
 		s.cfg.Copies.Await(func() { post(self, input.Resume{}) })
 		return
 	}
-	if s.tx.Advance(&s.unacked, s.Self(), func(p *tx.Publish) {
-		s.deliverTo(s.batches.Targets(p.Queues), s.batches.Targets(p.Histories), p.Caps, &p.Message, p.Mandatory)
+	if s.tx.Advance(&s.queues.Unacked, s.Self(), func(p *tx.Publish) {
+		s.deliverTo(s.queues.Batches.Targets(p.Queues), s.queues.Batches.Targets(p.Histories), p.Caps, &p.Message, p.Mandatory)
 	}) {
 		s.request(m, nil)
 		s.in.Patient()
-		s.rest()
+		s.queues.Rest()
 		return
 	}
 	s.endWait()
@@ -82,7 +82,7 @@ func (s *state) endTx() {
 		s.output.Reply(&protocol.TxRollbackOk{})
 		return
 	}
-	s.unacked.Limit.Allow()
+	s.queues.Unacked.Limit.Allow()
 	if s.tx.Waits() {
 		s.request(m, nil)
 		return

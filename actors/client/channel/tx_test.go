@@ -77,7 +77,7 @@ func TestTx_Rollback(t *testing.T) {
 	r := transactional(t)
 	r.feed(publish("", "q1", "one"), frame(&protocol.BasicNack{DeliveryTag: 3, Requeue: true}), frame(&protocol.BasicAck{DeliveryTag: 2, Multiple: false}),
 		frame(&protocol.BasicAck{DeliveryTag: 4, Multiple: true}))
-	if r.unacked.Len() != 0 {
+	if r.queues.Unacked.Len() != 0 {
 		t.Error("what was settled cannot be settled again")
 	}
 	r.command(&protocol.TxRollback{})

@@ -16,9 +16,9 @@ func (r *rig) turns(received any) (turns, published, settled int) {
 	r.t.Helper()
 	of := map[string]uint64{}
 	for again := true; again; turns++ {
-		unacked := r.unacked.Len()
+		unacked := r.queues.Unacked.Len()
 		r.turn(received)
-		n := r.unacked.Len() - unacked
+		n := r.queues.Unacked.Len() - unacked
 		again = false
 		for _, p := range r.posts {
 			switch m := p.Mail.(type) {
@@ -88,8 +88,8 @@ func TestTx_EndsInTurns(t *testing.T) {
 	t.Run("rollback", func(t *testing.T) {
 		r := large(t, n)
 		turns, published, settled := r.turns(r.inbound(frame(&protocol.TxRollback{}), frame(&protocol.TxSelect{})))
-		if turns < 3 || published+settled > 0 || r.unacked.Len() != n {
-			t.Errorf("%d turns, %d messages, %d settled, %d unacked", turns, published, settled, r.unacked.Len())
+		if turns < 3 || published+settled > 0 || r.queues.Unacked.Len() != n {
+			t.Errorf("%d turns, %d messages, %d settled, %d unacked", turns, published, settled, r.queues.Unacked.Len())
 		}
 		r.received("tx.rollback-ok", "tx.select-ok")
 		r.balanced()

@@ -80,29 +80,29 @@ func (r *reader) room() bool {
 
 // Dispatch implements stream.Protocol: one mail per channel.
 func (r *reader) Dispatch() (want int, err error) {
-	r.StartRead()
+	rest := r.StartRead()
 	defer r.EndRead()
 	for {
-		f, n, need, err := protocol.ParseFrame(r.Rest(), r.frameMax)
+		f, n, need, err := protocol.ParseFrame(rest, r.frameMax)
 		if f.Type == protocol.FrameHeader || f.Type == protocol.FrameBody {
 			r.Published = true
 		}
 		if n > 0 && err == nil && f.Type <= protocol.FrameBody && r.Continues(f.Channel) && !ofClassChannel(f) {
-			r.Extend(n)
+			rest = rest[n:]
 			continue
 		}
-		r.EndRun()
+		r.EndRun(rest, n)
 		if n == 0 || err != nil {
-			r.Extend(n)
+			r.Skip()
 			if n == 0 && err != nil {
 				err = &outOfStep{err}
 			}
 			return need, err
 		}
-		to, err := r.route(f)
-		if err := r.BeginRun(to, n, err); err != nil {
+		if err := r.BeginRun(r.route(f)); err != nil {
 			return 0, err
 		}
+		rest = rest[n:]
 	}
 }
 

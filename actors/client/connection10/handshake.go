@@ -214,13 +214,14 @@ func next[T amqp10.Composite](r *reader, kind uint8) (T, error) {
 			return none, amqp10.Errorf(amqp10.FramingError, "unexpected frame during the handshake")
 		}
 		m, _, err := f.Decode()
-		if err != nil {
+		wanted, ok := m.(T)
+		_, left := m.(*amqp10.Close)
+		switch {
+		case err != nil:
 			return none, err
-		}
-		if wanted, ok := m.(T); ok {
+		case ok:
 			return wanted, nil
-		}
-		if _, ok := m.(*amqp10.Close); ok {
+		case left:
 			return none, errClientLeft
 		}
 		return none, amqp10.Errorf(amqp10.IllegalState, "unexpected performative during the handshake")

@@ -73,22 +73,21 @@ func (r *reader) Farewell(err error) error {
 
 // Dispatch implements stream.Protocol: one mail per session.
 func (r *reader) Dispatch() (want int, err error) {
-	r.StartRead()
+	rest := r.StartRead()
 	defer r.EndRead()
 	for {
-		f, n, need, err := amqp10.ParseFrame(r.Rest(), r.frameMax)
+		f, n, need, err := amqp10.ParseFrame(rest, r.frameMax)
 		if n == 0 || err != nil {
+			r.EndRun(rest, 0)
 			return need, err
 		}
-		if r.Continues(f.Channel) && r.prolongs(f) {
-			r.Extend(n)
-			continue
+		if !r.Continues(f.Channel) || !r.prolongs(f) {
+			r.EndRun(rest, n)
+			if err := r.BeginRun(r.route(f)); err != nil {
+				return 0, err
+			}
 		}
-		r.EndRun()
-		to, err := r.route(f)
-		if err := r.BeginRun(to, n, err); err != nil {
-			return 0, err
-		}
+		rest = rest[n:]
 	}
 }
 

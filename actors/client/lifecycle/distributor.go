@@ -16,6 +16,7 @@ type Distributor struct {
 	// The read that is cut into runs: input[begin:at] is the current run.
 	input     []byte
 	begin, at int
+	next      int    // size of the frame after the current run, in bytes
 	current   *Child // of the current run, nil for none
 }
 
@@ -40,45 +41,44 @@ func (l *Connection) InitReader(p stream.Protocol, d *Distributor) {
 	r.Init(l.cfg.Conn)
 }
 
-// StartRead begins to cut the unparsed input into runs.
-func (d *Distributor) StartRead() {
+// StartRead begins to cut the unparsed input, which it returns, into runs.
+func (d *Distributor) StartRead() []byte {
 	d.input, d.begin, d.at, d.current = d.of.reader.Input.Unparsed(), 0, 0, nil
+	return d.input
 }
-
-// Rest returns the input after the last frame.
-func (d *Distributor) Rest() []byte { return d.input[d.at:] }
 
 // Continues reports whether the current run belongs to the channel or session with that number, which expects more input.
 func (d *Distributor) Continues(id uint16) bool {
 	return d.current != nil && d.current.ID == id && !d.current.Closing
 }
 
-// Extend adds a frame of n bytes to the current run.
-func (d *Distributor) Extend(n int) { d.at += n }
-
-// EndRun ends the current run.
-func (d *Distributor) EndRun() {
+// EndRun ends the current run before rest, which begins with a frame of n bytes; 0 if the frame is not whole.
+func (d *Distributor) EndRun(rest []byte, n int) {
+	d.at, d.next = len(d.input)-len(rest), n
 	if d.current != nil && d.at > d.begin {
 		d.add(d.current, d.input[d.begin:d.at:d.at])
 	}
 	d.current = nil
 }
 
-// BeginRun begins a run of k with the next frame, of n bytes; nil if the frame is for no channel or session. It returns err:
-// the frame will be handled again if that is stream.ErrPending.
-func (d *Distributor) BeginRun(k *Child, n int, err error) error {
+// BeginRun begins a run of k with the frame after EndRun; nil if the frame is for no channel or session. It returns err: the
+// frame will be handled again if that is stream.ErrPending.
+func (d *Distributor) BeginRun(k *Child, err error) error {
 	if !errors.Is(err, stream.ErrPending) {
 		d.begin, d.current = d.at, k
-		d.at += n
+		d.Skip()
 	}
 	return err
 }
 
-// EndRead ends the current run. The input up to the last frame is consumed.
+// Skip skips the frame after EndRun.
+func (d *Distributor) Skip() { d.at += d.next }
+
+// EndRead consumes the input before the last EndRun, and the frame after it if that was skipped or began a run, and hands on the
+// runs.
 func (d *Distributor) EndRead() {
-	d.EndRun()
 	d.of.reader.Input.Consume(d.at)
-	d.input = nil
+	d.input, d.current = nil, nil
 	d.of.reader.HandOn(len(d.touched) > 0)
 }
 

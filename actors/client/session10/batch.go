@@ -34,9 +34,9 @@ func (s *publishing) publishBatch(whole *transfer, payload []byte) {
 			all[i].Message.Own()
 		}
 	}
-	s.queues.whenPermitted(copies, len(payload), func() {
+	s.queues.WhenPermitted(copies, len(payload), func() {
 		s.publishAll(whole.batch, all)
-		s.queues.flush()
+		s.queues.Flush()
 	})
 }
 
@@ -50,17 +50,17 @@ func (s *publishing) publishNumbered(address servicebus.Address, q *topology.Que
 		done(nil, err)
 		return
 	}
-	b.Asked = s.queues.request(func(_ any, err error) { done(b.Numbers, err) }).ID
+	b.Asked = s.queues.Request(func(_ any, err error) { done(b.Numbers, err) }).ID
 	s.in.Patient()
 	s.publishAll(b, all)
-	s.queues.flush()
+	s.queues.Flush()
 }
 
 // tryAll checks all messages of a batch; whole holds their common fields.
 func (s *publishing) tryAll(whole *transfer, messages [][]byte) (all []transfer, err error) {
 	all = make([]transfer, len(messages))
 	whole.batch.Left = len(messages)
-	maxSteps := s.queues.routes.Steps() + batchSteps
+	maxSteps := s.queues.Routes.Steps() + batchSteps
 	for i := 0; i < len(messages) && err == nil; i++ {
 		all[i] = transfer{link: whole.link, id: whole.id, settled: whole.settled, tx: whole.tx, batch: whole.batch, at: int32(i)}
 		err = s.tryRoute(&all[i], messages[i], maxSteps)
@@ -70,13 +70,13 @@ func (s *publishing) tryAll(whole *transfer, messages [][]byte) (all []transfer,
 
 // publishAll publishes the checked messages of a batch, so that each queue accepts all of its messages or none.
 func (s *publishing) publishAll(b *settlement.Batch, all []transfer) {
-	s.queues.batches.Flush() // earlier messages are not part of the batch
+	s.queues.Batches.Flush() // earlier messages are not part of the batch
 	for i := range all {
 		d := &all[i]
 		d.Message.Own() // otherwise each message would keep the whole batch in memory
-		s.routed(d, s.queues.routes.Again(d.To, d.Message.RoutingKey, d.Keys, &d.found))
+		s.routed(d, s.queues.Routes.Again(d.To, d.Message.RoutingKey, d.Keys, &d.found))
 	}
-	s.queues.batches.FlushWhole(b.Counts())
+	s.queues.Batches.FlushWhole(b.Counts())
 }
 
 // tryRoute checks a message of a batch, whose routes may take up to most steps.
@@ -84,14 +84,14 @@ func (s *publishing) tryRoute(d *transfer, message []byte, maxSteps int) error {
 	if err := s.check(d, message); err != nil {
 		return err
 	}
-	targets, err := d.Find(&d.link.publisher.Target, s.queues.routes)
+	targets, err := d.Find(&d.link.publisher.Target, s.queues.Routes)
 	if err != nil {
 		return err
 	}
-	d.found = s.queues.routes.Stored(targets)
-	s.queues.routes.Count(len(targets) + len(s.queues.routes.Histories()))
-	if s.queues.routes.Over() || s.queues.routes.Steps() > maxSteps {
+	d.found = s.queues.Routes.Stored(targets)
+	s.queues.Routes.Count(len(targets) + len(s.queues.Routes.Histories()))
+	if s.queues.Routes.Over() || s.queues.Routes.Steps() > maxSteps {
 		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "the batch goes to too many queues: send smaller batches")
 	}
-	return d.CheckTimes(targets, s.queues.routes)
+	return d.CheckTimes(targets, s.queues.Routes)
 }

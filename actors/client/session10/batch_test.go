@@ -34,7 +34,7 @@ func idle(change ...func(*Config)) *state {
 }
 
 // crowded returns a session with a link to a topic of a number of queues.
-func crowded(queues int) (*state, *link) {
+func crowded(queues int, change ...func(*Config)) (*state, *link) {
 	v := topology.NewVHost("/")
 	x := &topology.Exchange{Name: "crowd", Type: "fanout"}
 	routes, _ := topology.NewRoutes("fanout", nil)
@@ -44,8 +44,8 @@ func crowded(queues int) (*state, *link) {
 	}
 	x.Publish(routes)
 	v.Publish(v.Directory().WithExchange(x))
-	s := idle(func(cfg *Config) { cfg.VHost = v })
-	s.queues.routes.BeginTurn(s.cfg.Clock)
+	s := idle(append(change, func(cfg *Config) { cfg.VHost = v })...)
+	s.queues.Routes.BeginTurn(s.cfg.Clock)
 	l := &link{publisher: &publisher{}}
 	l.publisher.ToEntity("crowd", "crowd", "", 1<<30)
 	return s, l
@@ -62,7 +62,7 @@ func batchOf(bodies ...string) (whole []byte) {
 
 // enqueued calls f for each message sent to a queue, and releases it.
 func (s *state) enqueued(f func(m *message.Message)) {
-	s.queues.flush()
+	s.queues.Flush()
 	for _, p := range s.Out {
 		if e, ok := p.Mail.(*mail.Enqueue); ok {
 			for i := range e.Messages {
@@ -113,8 +113,8 @@ func TestBatch_Bound(t *testing.T) {
 		if c.accepted {
 			want = c.messages * queues
 		}
-		if got != want || s.queues.routes.Steps() > 2*batchSteps+topology.TurnSteps {
-			t.Errorf("%d messages to %d queues: %d are published, in %d steps", c.messages, queues, got, s.queues.routes.Steps())
+		if got != want || s.queues.Routes.Steps() > 2*batchSteps+topology.TurnSteps {
+			t.Errorf("%d messages to %d queues: %d are published, in %d steps", c.messages, queues, got, s.queues.Routes.Steps())
 		}
 	}
 	s, l := crowded(queues)

@@ -15,7 +15,7 @@ func (s *state) describe(m *mail.DescribeChannel) {
 	counts, more := s.Figures()
 	info := &mail.ChannelInfo{
 		Reply: m.Done(nil), Number: s.cfg.Channel, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
-		Running: s.in.Phase == input.Open, Confirm: true, Unacked: max(s.queues.unacked.Len()-s.queues.unacked.Late(), 0), Unconfirmed: s.publishing.publishes.Len(),
+		Running: s.in.Phase == input.Open, Confirm: true, Unacked: max(s.queues.Unacked.Len()-s.queues.Unacked.Late(), 0), Unconfirmed: s.publishing.publishes.Len(),
 		Counts: counts, Published: *more, LastUse: s.cfg.Clock.Date(s.in.Used.Floor()), Session: s.sessionInfo(),
 	}
 	info.Uncommitted, info.AcksUncommitted = s.work.Len()
@@ -33,11 +33,7 @@ func (s *state) describe(m *mail.DescribeChannel) {
 }
 
 // Figures implements shell.Core.
-func (s *state) Figures() (mail.Counts, *metrics.Published) {
-	c := *s.counts
-	c.Ack += s.queues.unacked.Acked()
-	return c, &s.publishing.published
-}
+func (s *state) Figures() (mail.Counts, *metrics.Published) { return s.queues.Figures() }
 
 // sessionInfo describes the windows and the links of a session.
 func (s *state) sessionInfo() *mail.SessionInfo {
@@ -47,7 +43,7 @@ func (s *state) sessionInfo() *mail.SessionInfo {
 		NextOutgoingID: w.NextOutgoing, RemoteIncomingWindow: w.RemoteIncoming,
 	}
 	unsettled := map[*link]int{}
-	s.queues.owners.Each(func(_ uint64, l *link) bool {
+	s.output.owners.Each(func(_ uint64, l *link) bool {
 		unsettled[l]++
 		return true
 	})

@@ -18,11 +18,11 @@ import (
 func TestDL33_DischargeWaits(t *testing.T) {
 	for _, rolledBack := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			s, l := crowded(3)
 			messages := &budget.Budget{}
 			valve := budget.NewValve(messages)
+			s, l := crowded(3, func(cfg *Config) { cfg.Copies = budget.NewCopies(messages, valve) })
 			var later []any
-			s.cfg.Copies, s.in.Post = budget.NewCopies(messages, valve), func(_ mail.Address, m any) { later = append(later, m) }
+			s.in.Post = func(_ mail.Address, m any) { later = append(later, m) }
 			s.startWork()
 			var known transactions.Known
 			known.Set([]byte{1}, true)

@@ -70,13 +70,13 @@ func (s *state) close() {
 // leaveQueues informs every queue that the session no longer holds any deliveries.
 func (s *state) leaveQueues() {
 	stay := func(l *link) bool { return l.consumer != nil && l.dialect.Left() == mail.Leave }
-	settlement.TakeOf(&s.queues.unacked, &s.queues.owners, stay, func(u unacked.Unacked) { s.queues.unacked.Settle(u, mail.Leave, nil) })
-	s.queues.flush()
+	settlement.TakeOf(&s.queues.Unacked, &s.output.owners, stay, func(u unacked.Unacked) { s.queues.Unacked.Settle(u, mail.Leave, nil) })
+	s.queues.Flush()
 	s.in.EndWait()
-	s.queues.dropLong()
+	s.queues.StopWaiting()
 	s.work.Drop()
-	s.queues.unacked.Flush()
-	s.queues.peers.Leave()
+	s.queues.Unacked.Flush()
+	s.queues.Peers.Leave()
 	for _, l := range s.links {
 		s.temporary.Drop(l.temporary)
 		if l.consumer != nil {
@@ -86,8 +86,8 @@ func (s *state) leaveQueues() {
 	s.dropBegun()
 	clear(s.links)
 	s.settling.forget()
-	s.queues.unacked.Clear()
-	s.queues.owners.TakeRange(1, s.queues.owners.Last(), func(uint64, *link) {})
+	s.queues.Unacked.Clear()
+	s.output.owners.TakeRange(1, s.output.owners.Last(), func(uint64, *link) {})
 	s.output.dropHeld()
 }
 
@@ -109,19 +109,12 @@ func (s *state) dropBegun() {
 }
 
 // Left implements shell.Core.
-func (s *state) Left() []any {
-	if s.answering.arriving != nil {
-		return []any{s.answering.arriving}
-	}
-	return nil
-}
+func (s *state) Left() *mail.Enqueue { return s.answering.arriving }
 
 // Release implements shell.Core.
 func (s *state) Release() {
-	s.queues.peers.Unwatch()
-	s.queues.dropLong()
+	s.queues.Release()
 	s.dropBegun()
 	s.output.dropHeld()
-	s.queues.batches.Release()
 	s.output.unread.Close()
 }

@@ -115,8 +115,8 @@ func (o *output) appendAnswer(b []byte, w *writing) (_ []byte, blocked bool) {
 		return b, true
 	}
 	if o.sending.of == nil {
-		tag := o.queues.unacked.Tag(nil, 0, false)
-		o.queues.owners.Skip()
+		tag := o.queues.Unacked.Tag(nil, 0, false)
+		o.owners.Skip()
 		o.begins(w, tag, w.answer.Message, nil, w.link.answers.Settled)
 		w.link.answers.Held--
 	}

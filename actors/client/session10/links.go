@@ -1,6 +1,7 @@
 package session10
 
 import (
+	"candlemark/actors/client/peers"
 	"candlemark/actors/client/session10/dialects"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/incoming"
@@ -106,7 +107,7 @@ func (s *state) attachPublisher(m *amqp10.Attach, d dialects.Dialect) error {
 	} else if q, err := d.Target(&p.Link); err != nil {
 		return err
 	} else if q != nil {
-		p.queue = s.queues.peers.Of(q.PID)
+		p.queue = s.queues.Peers.Of(q.PID)
 	}
 	l := &link{handle: m.Handle, name: m.Name, address: d.Address(), dialect: d, publisher: p}
 	if m.Target.Dynamic {
@@ -193,15 +194,11 @@ func (s *state) failLink(l *link, err error) {
 }
 
 // peerGone handles the end of a queue, after all its mail. The fate of publishes that it has not answered is unknown.
-func (s *state) peerGone(who mail.Address) {
-	p := s.queues.peers.Gone(who)
-	if p == nil {
-		return
-	}
+func (s *state) peerGone(p *peers.QueueLink) {
 	for _, l := range s.links {
 		switch {
 		case l.consumer != nil && l.consumer.queue == &p.Queue:
-			s.receiving.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: l.consumer.tag})
+			s.receiving.consumerCancelled(&mail.ConsumerCancelled{Queue: p.Address, Tag: l.consumer.tag})
 		case l.publisher != nil && l.publisher.queue == p:
 			s.failLink(l, entities.Deleted(string(l.publisher.Key), s.cfg.VHost.Name))
 		}

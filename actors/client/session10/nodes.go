@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"candlemark/actors/client/connevents"
+	"candlemark/actors/client/queues"
 	"candlemark/actors/client/requests"
 	"candlemark/actors/client/session10/access"
 	"candlemark/actors/client/session10/dialects"
@@ -38,14 +39,15 @@ type node struct {
 //
 // Owns: room for the request that runs, and the direct replies being handled.
 type answering struct {
-	base
-	queues         *queues
+	*base
+	queues         *queues.Side
 	output         *output
 	links          map[uint32]*link // the session's
 	access         *access.Access
 	limits         *dialects.Limits
 	client         requests.Client
 	consumerEvents *connevents.Consumers
+	retry          func(err error, again func()) bool // receiving's
 	settle         func(d *transfer, state amqp10.State)
 	publish        func(address servicebus.Address, q *topology.Queue, all [][]byte, done func([]uint64, error))
 	arguments      budget.Command // room for the request to a node that runs or waits
@@ -70,7 +72,7 @@ func (r *answering) nodeOf(d dialects.Dialect) *node {
 // manage executes a request to /management.
 func (r *answering) manage(request []byte, done func(replyTo string, answer []byte)) error {
 	session := &running.Session{
-		Client: &r.client, Node: r.cfg.Node, Log: r.cfg.Log, Send: r.Send, Ask: r.queues.request, Missed: r.queues.retryIfRestarting,
+		Client: &r.client, Node: r.cfg.Node, Log: r.cfg.Log, Send: r.Send, Ask: r.queues.Request, Missed: r.retry,
 		Purged: r.consumerEvents.Purged,
 	}
 	return session.Run(request, done)
@@ -101,7 +103,7 @@ func (r *answering) whenDecodable(d *transfer, n *node, request []byte) {
 	l := d.link
 	if !r.arguments.Ask(r.cfg.Objects, n.ratio*int64(len(request)), r.in.Answerer(r.in.Next())) {
 		kept := bytes.Clone(request)
-		r.queues.request(func(any, error) { r.whenDecodable(d, n, kept) })
+		r.queues.Request(func(any, error) { r.whenDecodable(d, n, kept) })
 		r.in.Patient()
 		return
 	}
@@ -175,8 +177,8 @@ func (r *answering) answersWanted(l *link, f *amqp10.Flow) {
 // entityNode returns the node of an entity.
 func (r *answering) entityNode(address servicebus.Address) *entities.Node {
 	return &entities.Node{
-		Queue: address.QueueName(), Access: r.access, Address: address, MaxMessage: r.limits.Largest(r.access, address.QueueName()), Send: r.Send, Ask: r.queues.request, Self: r.Self(), Connection: r.cfg.Connection,
-		Know:   func(queue mail.Address) { r.queues.peers.Of(queue) },
+		Queue: address.QueueName(), Access: r.access, Address: address, MaxMessage: r.limits.Largest(r.access, address.QueueName()), Send: r.Send, Ask: r.queues.Request, Self: r.Self(), Connection: r.cfg.Connection,
+		Know:   func(queue mail.Address) { r.queues.Peers.Of(queue) },
 		Counts: r.counts, Trace: func(queue string, d *mail.Delivery) { r.output.traceDelivery(queue, d) },
 		Cancelled: r.consumerEvents.Cancelled,
 		Publish: func(q *topology.Queue, all [][]byte, done func([]uint64, error)) {
@@ -187,5 +189,5 @@ func (r *answering) entityNode(address servicebus.Address) *entities.Node {
 
 // takeToken executes a request to $cbs.
 func (r *answering) takeToken(request []byte, done func(replyTo string, answer []byte)) error {
-	return (&tokenNode{Access: r.access, Check: r.cfg.Token, Connection: r.cfg.Connection, Send: r.Send, Ask: r.queues.request, Beside: r.queues.runInBackground}).Run(request, done)
+	return (&tokenNode{Access: r.access, Check: r.cfg.Token, Connection: r.cfg.Connection, Send: r.Send, Ask: r.queues.Request, Beside: r.queues.Beside}).Run(request, done)
 }

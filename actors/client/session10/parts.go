@@ -8,11 +8,11 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// A session consists of parts with their own state (ADR 134): queues (queues.go), output (write.go, held.go, outcomes.go),
-// receiving (receive.go), settling (settle.go), publishing (publish.go, batch.go, long.go, transactions.go) and answering (nodes.go, replies.go).
-// A part uses only parts before it in this list, and reports to the session through whole.
+// A session consists of parts with their own state (ADR 134): queues (actors/client/queues), output (write.go, held.go,
+// outcomes.go), receiving (receive.go), settling (settle.go), publishing (publish.go, batch.go, long.go, transactions.go) and
+// answering (nodes.go, replies.go). A part uses only parts before it in this list, and reports to the session through whole.
 
-// base has the fields of all parts. Each has a copy.
+// base has the fields that all parts share.
 type base struct {
 	*outgoing.Mail
 	cfg    *Config

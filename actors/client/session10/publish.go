@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/peers"
+	"candlemark/actors/client/queues"
 	"candlemark/actors/client/routing"
 	"candlemark/actors/client/session10/access"
 	"candlemark/actors/client/session10/entities"
@@ -13,7 +14,6 @@ import (
 	"candlemark/actors/client/session10/settlement"
 	work "candlemark/actors/client/session10/transactions"
 	"candlemark/actors/system/mail"
-	"candlemark/internal/measure/metrics"
 	"candlemark/internal/routing/message"
 	"candlemark/internal/servicebus/dialect"
 	"candlemark/protocol/amqp10"
@@ -26,15 +26,14 @@ type publish = settlement.Publish[*link]
 //
 // Owns: messages that queues have not confirmed.
 type publishing struct {
-	base
-	queues    *queues
+	*base
+	queues    *queues.Side
 	output    *output
 	links     map[uint32]*link // the session's
 	access    *access.Access
 	work      *work.Session[*link]
 	ask       func(d *transfer, n *node, request []byte)
 	publishes settlement.Unconfirmed[*link] // by publish number
-	published metrics.Published
 }
 
 // publisher is the state of a link on which the client sends.
@@ -136,14 +135,14 @@ func (s *publishing) publish(d *transfer, payload []byte) {
 	err := s.check(d, payload)
 	var targets []*routing.Target
 	if err == nil {
-		targets, err = d.Find(&d.link.publisher.Target, s.queues.routes)
+		targets, err = d.Find(&d.link.publisher.Target, s.queues.Routes)
 	}
 	switch {
 	case err != nil:
 		s.refuse(d, err)
-	case s.queues.routes.Over():
+	case s.queues.Routes.Over():
 		s.routeLong(d)
-	case routing.Multiplies(targets, &d.Message) && routing.MustAsk(s.cfg.Copies, s.cfg.Gate):
+	case s.queues.MustAsk(targets, &d.Message):
 		s.publishLater(d, routing.Copies(targets, &d.Message))
 	default:
 		s.routed(d, targets)
@@ -152,7 +151,7 @@ func (s *publishing) publish(d *transfer, payload []byte) {
 
 // check makes all checks of a message.
 func (s *publishing) check(d *transfer, payload []byte) error {
-	return d.Check(&d.link.publisher.Target, payload, s.queues.routes, s.access)
+	return d.Check(&d.link.publisher.Target, payload, s.queues.Routes, s.access)
 }
 
 // refuse informs the client why a message is not published: by the message's outcome, or by detaching the link if the
@@ -184,9 +183,8 @@ func (s *publishing) refuse(d *transfer, err error) {
 // routed continues once the targets of a message, and the limits of their TTLs, are known.
 func (s *publishing) routed(d *transfer, targets []*routing.Target) {
 	m := &d.Message
-	s.queues.routes.Count(len(targets))
-	s.queues.routes.Routed(d.To, len(targets))
-	if err := d.CheckTimes(targets, s.queues.routes); err != nil {
+	s.queues.Routed(d.To, len(targets))
+	if err := d.CheckTimes(targets, s.queues.Routes); err != nil {
 		s.refuse(d, err)
 		return
 	}
@@ -200,15 +198,11 @@ func (s *publishing) routed(d *transfer, targets []*routing.Target) {
 		s.keepWork(d, targets, outcome.Kind)
 		return
 	}
-	if s.queues.tracer.On {
-		s.queues.tracer.Published(m, targets, s.in.Chunk)
-	}
+	s.queues.Trace(m, targets)
 	if !d.settled && len(targets) > 0 {
 		m.Number = s.publishes.Append(publish{Link: d.link, ID: d.id, Batch: d.batch, At: d.at, Queues: int32(len(targets))})
 	}
-	s.counts.Publish++
-	s.published.Count(len(m.Body), len(targets), !d.settled)
-	s.queues.batches.Publish(m, targets, s.queues.routes.Histories(), s.queues.routes.Caps(), s.in.Chunk)
+	s.queues.Publish(m, targets, s.queues.Routes.Histories(), s.queues.Routes.Caps(), !d.settled)
 	if len(targets) > 0 {
 		return
 	}
@@ -232,8 +226,8 @@ func (s *publishing) confirmed(m *mail.EnqueueReply) {
 		}
 		s.conclude(p.Batch, outcome{p.Link, p.ID, state})
 	})
-	if p := s.queues.peers.Find(m.Queue); p != nil {
-		s.queues.peers.Answered(p, answered)
+	if p := s.queues.Peers.Find(m.Queue); p != nil {
+		s.queues.Peers.Answered(p, answered)
 	}
 }
 

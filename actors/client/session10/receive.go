@@ -1,11 +1,13 @@
 package session10
 
 import (
+	"errors"
 	"strconv"
 
 	"candlemark/actors/client/connevents"
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/peers"
+	"candlemark/actors/client/queues"
 	"candlemark/actors/client/session10/access"
 	"candlemark/actors/client/session10/dialects"
 	"candlemark/actors/client/session10/entities"
@@ -37,8 +39,8 @@ type consumer struct {
 //
 // Owns: nothing. Each link has its consumer.
 type receiving struct {
-	base
-	queues         *queues
+	*base
+	queues         *queues.Side
 	output         *output
 	links          map[uint32]*link // the session's, as all below
 	work           *work.Session[*link]
@@ -51,7 +53,7 @@ type receiving struct {
 // open attaches a link to a queue, which answers.
 func (s *receiving) open(m *amqp10.Attach, d dialects.Dialect, from dialects.Source) {
 	q := from.Queue
-	o := &opening{attach: m, dialect: d, from: from, peer: s.queues.peers.Of(q.PID), ask: &mail.Consume{
+	o := &opening{attach: m, dialect: d, from: from, peer: s.queues.Peers.Of(q.PID), ask: &mail.Consume{
 		Channel: s.Self(), Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: from.Arguments, Credited: true,
 		Facts: from.Facts, Stays: from.Facts, Session: from.Session, Connection: s.cfg.Connection, Unread: s.output.unread, Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}}
@@ -61,14 +63,14 @@ func (s *receiving) open(m *amqp10.Attach, d dialects.Dialect, from dialects.Sou
 		s.Send(q.PID, o.ask)
 		return
 	}
-	o.ask.Request = s.queues.request(func(_ any, err error) {
+	o.ask.Request = s.queues.Request(func(_ any, err error) {
 		switch {
 		case err == nil:
 			s.consumes(o, nil)
 		case m.Source.Dynamic:
 			s.temporary.Drop(q.Name)
 			s.up.attachFailed(m, d, err)
-		case !s.queues.retryIfRestarting(err, func() { s.up.attach(m) }):
+		case !s.retryIfRestarting(err, func() { s.up.attach(m) }):
 			s.up.attachFailed(m, d, err)
 		}
 	})
@@ -111,14 +113,14 @@ func (s *receiving) cancel(l *link, done func()) {
 	c.leaving = true
 	s.output.withdraw(l)
 	ask := &mail.CancelConsumer{
-		Request: s.queues.request(func(any, error) {
+		Request: s.queues.Request(func(any, error) {
 			s.forgetConsumer(l)
 			done()
 		}),
 		Channel: s.Self(), Tag: c.tag,
 	}
 	if l.dialect.Left() == mail.Requeue {
-		settlement.TakeOf(&s.queues.unacked, &s.queues.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.queues.unacked.Account(u, mail.Requeue) })
+		settlement.TakeOf(&s.queues.Unacked, &s.output.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.queues.Unacked.Account(u, mail.Requeue) })
 		ask.Requeue, ask.Except = true, s.work.Settling(l)
 	}
 	s.Send(c.queue.Address, ask)
@@ -129,8 +131,8 @@ func (s *receiving) forgetConsumer(l *link) {
 	s.consumerEvents.Gone(l.consumer.tag, l.consumer.name)
 	s.output.withdraw(l)
 	how := l.dialect.Left()
-	settlement.TakeOf(&s.queues.unacked, &s.queues.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.queues.unacked.Settle(u, how, nil) })
-	s.queues.unacked.Flush()
+	settlement.TakeOf(&s.queues.Unacked, &s.output.owners, func(owner *link) bool { return owner == l }, func(u unacked.Unacked) { s.queues.Unacked.Settle(u, how, nil) })
+	s.queues.Unacked.Flush()
 }
 
 // consumerCancelled handles the end of a consumer by its queue, usually because the queue ended.
@@ -206,7 +208,7 @@ func (s *receiving) accepted(m *mail.ConsumeReply) {
 				s.up.attachFailed(o.attach, o.dialect, m.Err)
 				return
 			}
-			o.peer = s.queues.peers.Of(o.from.Queue.PID)
+			o.peer = s.queues.Peers.Of(o.from.Queue.PID)
 			s.consumes(o, m.Session)
 			if o.flow != nil {
 				s.creditGiven(s.links[l.handle], o.flow)
@@ -222,10 +224,30 @@ func (s *receiving) stopOpening(l *link, done func(o *opening)) {
 	o := l.opening
 	l.opening, l.closing = nil, true
 	s.Send(o.from.Queue.PID, &mail.CancelConsumer{
-		Request: s.queues.request(func(any, error) {
+		Request: s.queues.Request(func(any, error) {
 			delete(s.links, l.handle)
 			done(o)
 		}),
 		Channel: o.ask.Channel, Tag: o.ask.Tag,
 	})
+}
+
+// retryIfRestarting reports whether err means that a queue ended before it saw a request; if so, it asks the virtual host about
+// the queue, and calls again after the answer.
+func (s *receiving) retryIfRestarting(err error, again func()) bool {
+	var missed *mail.Missed
+	if !errors.As(err, &missed) {
+		return false
+	}
+	s.Send(s.cfg.VHost.PID, &mail.AwaitQueue{
+		Request: s.queues.Request(func(_ any, err error) {
+			if err != nil {
+				s.up.fail(err)
+				return
+			}
+			again()
+		}),
+		Name: missed.Queue, VHost: s.cfg.VHost.Name,
+	})
+	return true
 }

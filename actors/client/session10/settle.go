@@ -3,6 +3,7 @@ package session10
 import (
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/peers"
+	"candlemark/actors/client/queues"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/settlement"
 	work "candlemark/actors/client/session10/transactions"
@@ -16,8 +17,8 @@ import (
 //
 // Owns: settlements that queues have not answered, and the tags of deliveries that were settled by their locks.
 type settling struct {
-	base
-	queues    *queues
+	*base
+	queues    *queues.Side
 	output    *output
 	receiving *receiving
 	links     map[uint32]*link // the session's
@@ -44,13 +45,13 @@ func (s *settling) disposition(m *amqp10.Disposition) {
 		}
 		return
 	}
-	first, last, ok := window.Tags(m.First, m.Last.Or(m.First), s.queues.unacked.Last())
+	first, last, ok := window.Tags(m.First, m.Last.Or(m.First), s.queues.Unacked.Last())
 	if !ok {
 		return
 	}
 	var asked, refused []settlement.Owned[*link]
 	var others []uint64
-	s.queues.owners.TakeRange(first, last, func(tag uint64, l *link) {
+	s.output.owners.TakeRange(first, last, func(tag uint64, l *link) {
 		switch {
 		case l.consumer != nil && l.dialect.Asks():
 			asked = append(asked, settlement.Owned[*link]{Tag: tag, Link: l})
@@ -62,7 +63,7 @@ func (s *settling) disposition(m *amqp10.Disposition) {
 	})
 	lost := s.elsewhere.Take(first, last, m.Settled, s.output.reply)
 	keep, detach := s.settleEntity(asked, m), s.refuseSettlement(refused, true, err)
-	s.queues.unacked.SettleWith(first, last, how, outcome) // the deliveries that remain
+	s.queues.Unacked.SettleWith(first, last, how, outcome) // the deliveries that remain
 	if keep != nil {
 		keep()
 	}
@@ -83,22 +84,22 @@ func (s *settling) disposition(m *amqp10.Disposition) {
 // returned handles deliveries that a queue has requeued because they were not settled in time (ADR 10) or on request.
 // Deliveries not written yet are dropped; the queue ignores the settlement of the others.
 func (s *settling) returned(m *mail.DeliveriesRequeued) {
-	p := s.queues.peers.Find(m.Queue)
+	p := s.queues.Peers.Find(m.Queue)
 	if p == nil {
 		return
 	}
 	unacked.LogRequeued(&s.cfg.Log, m, "settled")
 	s.output.dropRequeued(m)
 	if m.Settled { // by a client's request, possibly this client's
-		for _, tag := range s.queues.unacked.Forget(&p.Queue, m) {
-			s.queues.owners.Take(tag)
+		for _, tag := range s.queues.Unacked.Forget(&p.Queue, m) {
+			s.output.owners.Take(tag)
 			s.elsewhere.Add(tag)
 		}
 		return
 	}
-	s.queues.unacked.Return(&p.Queue, m)
-	s.work.Return(&s.queues.unacked, &p.Queue, m)
-	if late := s.queues.unacked.Late(); late > unacked.LateLimit {
+	s.queues.Unacked.Return(&p.Queue, m)
+	s.work.Return(&s.queues.Unacked, &p.Queue, m)
+	if late := s.queues.Unacked.Late(); late > unacked.LateLimit {
 		s.up.fail(amqp10.Errorf(amqp10.ResourceLimitExceeded, "%d deliveries were not settled in time", late))
 	}
 }
@@ -114,8 +115,8 @@ func (s *settling) settleEntity(owned []settlement.Owned[*link], m *amqp10.Dispo
 	if err != nil {
 		return s.refuseSettlement(owned, m.Settled, err)
 	}
-	all := settlement.Take(&s.queues.unacked, owned, m.State, how)
-	s.queues.unacked.Flush() // earlier settlements come first
+	all := settlement.Take(&s.queues.Unacked, owned, m.State, how)
+	s.queues.Unacked.Flush() // earlier settlements come first
 	for _, x := range all {
 		if x.Queue.Gone {
 			if !m.Settled {
@@ -139,13 +140,13 @@ func (s *settling) settleEntity(owned []settlement.Owned[*link], m *amqp10.Dispo
 func (s *settling) refuseSettlement(owned []settlement.Owned[*link], detach bool, err error) (keep func()) {
 	held := make(map[uint64]unacked.Unacked, len(owned))
 	for _, o := range owned {
-		s.queues.unacked.Take(o.Tag, o.Tag, func(tag uint64, u unacked.Unacked) { held[tag] = u })
+		s.queues.Unacked.Take(o.Tag, o.Tag, func(tag uint64, u unacked.Unacked) { held[tag] = u })
 	}
 	return func() {
 		dispositions := settlement.Dispositions{Send: s.output.reply}
 		for _, o := range owned {
-			s.queues.unacked.Restore(o.Tag, held[o.Tag])
-			s.queues.owners.Restore(o.Tag, o.Link)
+			s.queues.Unacked.Restore(o.Tag, held[o.Tag])
+			s.output.owners.Restore(o.Tag, o.Link)
 			if !detach {
 				dispositions.Add(uint32(o.Tag-1), true, amqp10.State{Kind: amqp10.Rejected, Error: entities.ErrorOf(err)})
 			}
@@ -181,12 +182,12 @@ func (s *settling) entitySettled(m *mail.SettleReply) {
 // others of the link were.
 func (s *settling) keepUnsettled(o settlement.Owned[*link], u unacked.Unacked) {
 	if s.links[o.Link.handle] == o.Link && o.Link.consumer != nil {
-		s.queues.unacked.Keep(o.Tag, u)
-		s.queues.owners.Restore(o.Tag, o.Link)
+		s.queues.Unacked.Keep(o.Tag, u)
+		s.output.owners.Restore(o.Tag, o.Link)
 		return
 	}
-	s.queues.unacked.Settle(u, mail.Leave, nil)
-	s.queues.unacked.Flush()
+	s.queues.Unacked.Settle(u, mail.Leave, nil)
+	s.queues.Unacked.Flush()
 }
 
 // forget drops all settlements.

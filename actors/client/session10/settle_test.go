@@ -26,8 +26,8 @@ func holding(dialects string) *state {
 			queue.Address = address.Named(string(d))
 			links[d] = &link{consumer: &consumer{queue: queue}, dialect: dialectOf(map[byte]string{'e': "e", 'q': "/queues/q"}[d], s)}
 		}
-		s.queues.owners.Append(links[d])
-		s.queues.unacked.Tag(links[d].consumer.queue, s.queues.unacked.Last()+1, false)
+		s.output.owners.Append(links[d])
+		s.queues.Unacked.Tag(links[d].consumer.queue, s.queues.Unacked.Last()+1, false)
 	}
 	return s
 }
@@ -43,7 +43,7 @@ func dialectOf(address string, s *state) dialects.Dialect {
 
 // sent returns the settlements sent to queues, and the deliveries in the dispositions sent to the client.
 func (s *state) sent() (queues, client []string) {
-	s.queues.unacked.Flush()
+	s.queues.Unacked.Flush()
 	for _, p := range s.Out {
 		for _, r := range p.Mail.(*mail.Settle).Ranges {
 			if m := p.Mail.(*mail.Settle); m.Durable != (m.Asked != nil) { // DUR-3
@@ -79,8 +79,8 @@ func TestDisposition_BothDialects(t *testing.T) {
 		if !slices.Equal(client, want) {
 			t.Errorf("settled %v: the client received dispositions of %q, want %q", settled, client, want)
 		}
-		if s.queues.unacked.Len() != 1 || s.queues.owners.Len() != 1 {
-			t.Errorf("%d are left, %d owners", s.queues.unacked.Len(), s.queues.owners.Len())
+		if s.queues.Unacked.Len() != 1 || s.output.owners.Len() != 1 {
+			t.Errorf("%d are left, %d owners", s.queues.Unacked.Len(), s.output.owners.Len())
 		}
 	}
 }
@@ -129,7 +129,7 @@ func TestSettled_Lost(t *testing.T) {
 func TestRefused_SBE14(t *testing.T) {
 	for _, attached := range []bool{true, false} {
 		s := holding("ee")
-		l, _ := s.queues.owners.Get(1)
+		l, _ := s.output.owners.Get(1)
 		clear(s.links)
 		s.settling.disposition(&amqp10.Disposition{Role: amqp10.RoleReceiver, First: 0, Last: amqp10.Some(uint32(1)), State: amqp10.State{Kind: amqp10.Rejected}})
 		if attached {
@@ -142,8 +142,8 @@ func TestRefused_SBE14(t *testing.T) {
 			t.Errorf("%+v", s.output.replies)
 		}
 		queues, _ := s.sent()
-		if kept := s.queues.unacked.Len() == 2 && s.queues.owners.Len() == 2 && len(queues) == 0; kept != attached {
-			t.Errorf("attached %v: %d unacked, %d owners, queues received %q", attached, s.queues.unacked.Len(), s.queues.owners.Len(), queues)
+		if kept := s.queues.Unacked.Len() == 2 && s.output.owners.Len() == 2 && len(queues) == 0; kept != attached {
+			t.Errorf("attached %v: %d unacked, %d owners, queues received %q", attached, s.queues.Unacked.Len(), s.output.owners.Len(), queues)
 		}
 	}
 }
@@ -152,18 +152,18 @@ func TestRefused_SBE14(t *testing.T) {
 // receives the answer that it is lost.
 func TestSettledElsewhere_Bound(t *testing.T) {
 	s := holding("eqe")
-	queue := s.queues.peers.Of(address.Named("e"))
-	l, _ := s.queues.owners.Get(1)
+	queue := s.queues.Peers.Of(address.Named("e"))
+	l, _ := s.output.owners.Get(1)
 	l.consumer.queue = &queue.Queue
 	for range unacked.LateLimit + 10 {
-		s.queues.owners.Append(l)
-		number := s.queues.unacked.Tag(&queue.Queue, s.queues.unacked.Last()+1, false)
+		s.output.owners.Append(l)
+		number := s.queues.Unacked.Tag(&queue.Queue, s.queues.Unacked.Last()+1, false)
 		m := &mail.DeliveriesRequeued{Queue: queue.Queue.Address, Asked: true, Settled: true}
 		m.Add(number)
 		s.settling.returned(m)
 	}
-	if s.in.Phase != input.Open || s.queues.unacked.Late() != 0 || s.queues.unacked.Len() != 3 || s.queues.owners.Len() != 3 {
-		t.Fatalf("%d are late, %d are left, %d owners", s.queues.unacked.Late(), s.queues.unacked.Len(), s.queues.owners.Len())
+	if s.in.Phase != input.Open || s.queues.Unacked.Late() != 0 || s.queues.Unacked.Len() != 3 || s.output.owners.Len() != 3 {
+		t.Fatalf("%d are late, %d are left, %d owners", s.queues.Unacked.Late(), s.queues.Unacked.Len(), s.output.owners.Len())
 	}
 	for _, want := range []amqp10.StateKind{amqp10.Rejected, amqp10.Accepted} {
 		s.settling.disposition(&amqp10.Disposition{Role: amqp10.RoleReceiver, First: 7, State: amqp10.State{Kind: amqp10.Accepted}})

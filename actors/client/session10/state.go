@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/client/connevents"
 	"candlemark/actors/client/input"
 	"candlemark/actors/client/outgoing"
+	"candlemark/actors/client/queues"
 	"candlemark/actors/client/requests"
 	"candlemark/actors/client/rights"
 	"candlemark/actors/client/routing"
@@ -14,6 +15,7 @@ import (
 	"candlemark/actors/client/session10/settlement"
 	work "candlemark/actors/client/session10/transactions"
 	"candlemark/actors/client/session10/window"
+	"candlemark/actors/client/trace"
 	"candlemark/actors/system/mail"
 	"candlemark/protocol/amqp10"
 	"candlemark/protocol/amqp10/hotpath"
@@ -22,7 +24,7 @@ import (
 // state is the core: it has the links, and distributes mail and frames to the parts.
 type state struct {
 	base
-	queues     queues
+	queues     queues.Side
 	output     output
 	receiving  receiving
 	settling   settling
@@ -33,7 +35,6 @@ type state struct {
 	mail           outgoing.Mail
 	config         Config
 	input          input.Input
-	tally          mail.Counts
 	rights         rights.Rights // of the user who logged in
 	access         access.Access
 	limits         dialects.Limits
@@ -48,31 +49,34 @@ type state struct {
 func (s *state) init(cfg Config) {
 	s.config, s.links = cfg, map[uint32]*link{}
 	s.input = input.New(input.Config{Clock: cfg.Clock, Out: &s.mail, By: cfg.By, Post: cfg.Post})
-	s.base = base{Mail: &s.mail, cfg: &s.config, in: &s.input, counts: &s.tally, up: s}
+	s.base = base{Mail: &s.mail, cfg: &s.config, in: &s.input, counts: &s.queues.Counts, up: s}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
-	s.queues.init(s.base, &s.rights)
-	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Statuses: cfg.Statuses, Clock: cfg.Clock, Count: s.queues.routes.Count}
+	s.queues.Init(queues.Config{
+		Input: s.in, Rights: &s.rights, Gate: cfg.Gate, Objects: cfg.Objects, Copies: cfg.Copies, Connection: cfg.Connection, By: cfg.By, Log: cfg.Log,
+		Origin: trace.Origin{Node: cfg.Node, VHost: cfg.VHost.Name, Connection: cfg.ConnectionName, User: cfg.User.Name, Channel: cfg.Channel},
+	})
+	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Statuses: cfg.Statuses, Clock: cfg.Clock, Count: s.queues.Routes.Count}
 	s.limits = dialects.Limits{MaxMessage: cfg.MaxMessage, MaxEntityMessage: cfg.MaxEntityMessage}
-	s.output = output{base: s.base, queues: &s.queues, windows: window.New(cfg.NextOutgoingID, cfg.IncomingWindow), unread: cfg.Unread.Part()}
+	s.output = output{base: &s.base, queues: &s.queues, windows: window.New(cfg.NextOutgoingID, cfg.IncomingWindow), unread: cfg.Unread.Part()}
 	s.receiving = receiving{
-		base: s.base, queues: &s.queues, output: &s.output, links: s.links, work: &s.work, temporary: &s.temporary, attachments: &s.attachments,
+		base: &s.base, queues: &s.queues, output: &s.output, links: s.links, work: &s.work, temporary: &s.temporary, attachments: &s.attachments,
 		recheck: &s.recheck, consumerEvents: &s.consumerEvents,
 	}
-	s.settling = settling{base: s.base, queues: &s.queues, output: &s.output, receiving: &s.receiving, links: s.links, work: &s.work, settles: map[uint64]*settlement.Asked[*link]{}}
-	s.publishing = publishing{base: s.base, queues: &s.queues, output: &s.output, links: s.links, access: &s.access, work: &s.work, ask: s.answering.ask}
+	s.settling = settling{base: &s.base, queues: &s.queues, output: &s.output, receiving: &s.receiving, links: s.links, work: &s.work, settles: map[uint64]*settlement.Asked[*link]{}}
+	s.publishing = publishing{base: &s.base, queues: &s.queues, output: &s.output, links: s.links, access: &s.access, work: &s.work, ask: s.answering.ask}
 	client := requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.answering = answering{
-		base: s.base, queues: &s.queues, output: &s.output, links: s.links, access: &s.access, limits: &s.limits, client: client,
-		consumerEvents: &s.consumerEvents, settle: s.publishing.settle, publish: s.publishing.publishNumbered,
+		base: &s.base, queues: &s.queues, output: &s.output, links: s.links, access: &s.access, limits: &s.limits, client: client,
+		consumerEvents: &s.consumerEvents, retry: s.receiving.retryIfRestarting, settle: s.publishing.settle, publish: s.publishing.publishNumbered,
 	}
-	s.temporary = temporaryQueues{Client: &s.answering.client, Container: cfg.Container, By: cfg.By, Send: s.Send, Ask: s.queues.request}
+	s.temporary = temporaryQueues{Client: &s.answering.client, Container: cfg.Container, By: cfg.By, Send: s.Send, Ask: s.queues.Request}
 	s.attachments.objects = cfg.Objects
 	s.consumerEvents = connevents.OfChannel(cfg.Events, cfg.By, cfg.VHost.Name, cfg.ConnectionName, cfg.Channel)
 }
 
 // Handle implements shell.Core.
 func (s *state) Handle(what any) {
-	s.queues.routes.BeginTurn(s.cfg.Clock)
+	s.queues.Routes.BeginTurn(s.cfg.Clock)
 	switch m := what.(type) {
 	case *mail.Inbound:
 		s.in.Came(m)
@@ -112,11 +116,11 @@ func (s *state) Handle(what any) {
 	case *mail.CloseChannel:
 		s.leave()
 	case *mail.PeerGone:
-		s.peerGone(m.Who)
+		s.queues.Gone(m.Who, s.peerGone)
 	case *mail.DescribeChannel:
 		s.describe(m)
 	case *mail.FindDeliveries:
-		s.Send(m.ReplyTo, s.queues.unacked.Find(m))
+		s.Send(m.ReplyTo, s.queues.Unacked.Find(m))
 	case input.Expired:
 		if s.in.Awaits(m.ID) {
 			s.fail(amqp10.Errorf(amqp10.InternalError, "no answer within %s", requests.AnswerTimeout))
@@ -129,7 +133,7 @@ func (s *state) Handle(what any) {
 	s.output.write()
 	s.proceed()
 	s.output.write()
-	s.queues.batches.Flush() // traced copies of deliveries
+	s.queues.Batches.Flush() // traced copies of deliveries
 }
 
 // waits reports whether the client's input has to wait: for an answer, or for the client to read.
@@ -173,14 +177,13 @@ func (s *state) answered(reply input.Answer) {
 
 // run handles a read. It returns false if a frame has to wait.
 func (s *state) run(m *mail.Inbound) bool {
-	s.queues.tracer.On = s.cfg.VHost.Tracing()
-	s.queues.routes.BeginRead(s.in.Used.Floor())
+	s.queues.BeginRead()
 	if !s.in.Read(m, s.next) {
-		s.queues.flush()
+		s.queues.Flush()
 		s.in.Chunk = nil
 		return false
 	}
-	s.queues.flush()
+	s.queues.Flush()
 	s.output.tellWindow(s.output.windows.Renew())
 	s.in.Release(m)
 	return true
@@ -188,7 +191,7 @@ func (s *state) run(m *mail.Inbound) bool {
 
 // next handles the first frame of b (input.Input.Read).
 func (s *state) next(b []byte) int {
-	if s.waits() || s.queues.mustRest() {
+	if s.waits() || s.queues.MustRest() {
 		return 0
 	}
 	f, n, _, err := amqp10.ParseFrame(b, math.MaxUint32)
@@ -219,13 +222,13 @@ func (s *state) frame(f amqp10.Frame) {
 	case *amqp10.Disposition:
 		s.settling.disposition(m)
 	case *amqp10.Flow:
-		s.queues.routes.Count(routing.AnswerSteps)
+		s.queues.Routes.Count(routing.AnswerSteps)
 		s.flow(m)
 	case *amqp10.Attach:
-		s.queues.routes.Count(routing.AnswerSteps)
+		s.queues.Routes.Count(routing.AnswerSteps)
 		s.attach(m)
 	case *amqp10.Detach:
-		s.queues.routes.Count(routing.AnswerSteps)
+		s.queues.Routes.Count(routing.AnswerSteps)
 		s.detach(m)
 	case *amqp10.End:
 		s.close()

@@ -16,10 +16,10 @@ import (
 // startWork connects transactions to their session, which has its address by then.
 func (s *state) startWork() {
 	s.work = work.Session[*link]{
-		Self: s.Self(), Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Clock: s.cfg.Clock, Unacked: &s.queues.unacked, Owners: &s.queues.owners, Elsewhere: &s.settling.elsewhere,
+		Self: s.Self(), Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Clock: s.cfg.Clock, Unacked: &s.queues.Unacked, Owners: &s.output.owners, Elsewhere: &s.settling.elsewhere,
 		Send: s.Send, Reply: s.output.reply, Resume: s.in.EndWait,
 		Wait: func(done func(any, error)) mail.Request {
-			r := s.queues.request(done)
+			r := s.queues.Request(done)
 			s.in.Patient()
 			return r
 		},
@@ -30,7 +30,7 @@ func (s *state) startWork() {
 			}
 			return s.links[l.handle] == l, l.dialect
 		},
-		Permitted: func(copies int, then func()) { s.queues.whenPermitted(copies, 0, then) },
+		Permitted: func(copies int, then func()) { s.queues.WhenPermitted(copies, 0, then) },
 		Publish:   func(all []work.Publish, b *settlement.Batch) { s.publishing.publishWork(all, b) },
 	}
 }
@@ -49,7 +49,7 @@ func (s *state) attachCoordinator(m *amqp10.Attach) {
 // keepWork stores a routed message for the commit.
 func (s *publishing) keepWork(d *transfer, targets []*routing.Target, outcome amqp10.StateKind) {
 	s.settle(d, d.tx.Keep(work.Publish{
-		Message: d.Message, To: d.To, Queues: routing.Queues(targets), Histories: routing.Queues(s.queues.routes.Histories()), Caps: slices.Clone(s.queues.routes.Caps()),
+		Message: d.Message, To: d.To, Queues: routing.Queues(targets), Histories: routing.Queues(s.queues.Routes.Histories()), Caps: slices.Clone(s.queues.Routes.Caps()),
 	}, outcome))
 }
 
@@ -57,18 +57,14 @@ func (s *publishing) keepWork(d *transfer, targets []*routing.Target, outcome am
 func (s *publishing) publishWork(all []work.Publish, b *settlement.Batch) {
 	for i := range all {
 		p := &all[i]
-		m, targets, histories := &p.Message, s.queues.batches.Targets(p.Queues), s.queues.batches.Targets(p.Histories)
+		m, targets, histories := &p.Message, s.queues.Batches.Targets(p.Queues), s.queues.Batches.Targets(p.Histories)
 		if p.Confirmed() {
 			m.Number = s.publishes.Append(publish{Batch: b, Queues: int32(len(targets))})
 		}
-		s.counts.Publish++
-		s.published.Count(len(m.Body), len(targets), true)
-		s.queues.routes.Routed(p.To, len(targets))
-		if s.queues.tracer.On {
-			s.queues.tracer.Published(m, targets, nil)
-		}
-		s.queues.batches.Publish(m, targets, histories, p.Caps, nil)
+		s.queues.Routes.Routed(p.To, len(targets))
+		s.queues.Trace(m, targets)
+		s.queues.Publish(m, targets, histories, p.Caps, true)
 	}
-	s.queues.batches.MarkPrepared()
-	s.queues.flush()
+	s.queues.Batches.MarkPrepared()
+	s.queues.Flush()
 }

@@ -4,11 +4,13 @@ import (
 	"slices"
 
 	"candlemark/actors/client/input"
+	"candlemark/actors/client/queues"
 	"candlemark/actors/client/session10/entities"
 	"candlemark/actors/client/session10/window"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/servicebus/dialect/servicebus"
 	"candlemark/internal/transport/budget"
+	"candlemark/internal/transport/seqmap"
 	"candlemark/protocol/amqp10"
 )
 
@@ -22,17 +24,18 @@ const (
 //
 // Owns: outcomes, replies, deliveries and answers that wait, the message that is partly written, and the windows.
 type output struct {
-	base
-	queues     *queues
+	*base
+	queues     *queues.Side
 	windows    window.Session
 	outcomes   []outcome          // to be sent
 	replies    []amqp10.Composite // waiting for room; input is stopped until they are written
 	held       []*writing         // output that waits for the client's window or for room, in order
 	sending    sending            // the first of held, partly written
 	scratch    []byte
-	unread     *budget.Part // charged with deliveries until they are in the outbox, and with answers; nil for no limit
-	replyBytes int          // bytes of waiting direct replies
-	wantsRoom  bool         // OutboxReady will arrive
+	owners     seqmap.Map[*link] // links of the unacked deliveries, by the same numbers
+	unread     *budget.Part      // charged with deliveries until they are in the outbox, and with answers; nil for no limit
+	replyBytes int               // bytes of waiting direct replies
+	wantsRoom  bool              // OutboxReady will arrive
 }
 
 // writing is output that waits: deliveries, the answer of a node, or a flow.
@@ -173,11 +176,11 @@ func (o *output) start(w *writing, d *mail.Delivery) bool {
 		o.up.fail(amqp10.Errorf(amqp10.MessageSizeExceeded, "message size (%d bytes) > maximum message size (%d bytes)", size, c.from.MaxMessage))
 		return false
 	}
-	tag := o.queues.unacked.Tag(w.link.consumer.queue, d.Number, false)
+	tag := o.queues.Unacked.Tag(w.link.consumer.queue, d.Number, false)
 	if d.Number == 0 {
-		o.queues.owners.Skip()
+		o.owners.Skip()
 	} else {
-		o.queues.owners.Append(w.link)
+		o.owners.Append(w.link)
 	}
 	o.begins(w, tag, o.scratch, body, d.Number == 0)
 	if d.Facts != nil {
@@ -225,6 +228,6 @@ func (o *output) wrote(c *consumer, m *mail.Deliver, d *mail.Delivery) {
 func (o *output) traceDelivery(queue string, d *mail.Delivery) {
 	if o.cfg.VHost.Tracing() {
 		header, _ := d.Message.Overlay.Header(d.Message.Header) // no header if it cannot be decoded
-		o.queues.tracer.Delivered(queue, &d.Message, header, d.Redelivered)
+		o.queues.Tracer.Delivered(queue, &d.Message, header, d.Redelivered)
 	}
 }

@@ -18,8 +18,9 @@ type Core interface {
 	Handle(m any)
 	// Figures returns what the core has counted so far.
 	Figures() (mail.Counts, *metrics.Published)
-	// Left returns mail that the core holds, and Release releases the rest of what it holds. Both may be called several times.
-	Left() []any
+	// Left returns the direct replies being handled, nil for none, and Release releases the rest of what the core holds. Both may
+	// be called several times.
+	Left() *mail.Enqueue
 	Release()
 }
 
@@ -127,8 +128,11 @@ func (a *Actor) Abort() {
 		a.cfg.Ended(a.cfg.VHost, counts, more)
 		a.cfg.Ended = nil
 	}
-	left := append(a.cfg.Close(), a.core.Left()...)
-	release(append(left, a.input.End()...), a.input.Post)
+	left := append(a.cfg.Close(), a.input.End()...)
+	if m := a.core.Left(); m != nil {
+		left = append(left, m)
+	}
+	release(left, a.input.Post)
 	a.core.Release()
 }
 
