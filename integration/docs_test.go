@@ -45,6 +45,7 @@ var notRun = map[string]map[string]string{
 	"moves.md":           {`{"id": "1"`: "an answer"},
 	"peek-and-locks.md":  {`{"messages": `: "an answer", `{"deliveries": `: "an answer"},
 	"security.md":        {"go test": "takes minutes"},
+	"testing.md":         {"candlemark serve": "the programs of the page start it"},
 	"web-pages.md":       {"http://": "an address for a browser"},
 }
 
@@ -52,7 +53,11 @@ var notRun = map[string]map[string]string{
 var saved = map[string]map[string]string{
 	"configuration.md": {"# taken unchanged": "new.conf"},
 	"servicebus.md":    {"{\n  \"UserConfig\"": "Config.json"},
+	"testing.md":       {"import base64": "test_orders.py", "import { spawn }": "orders.test.mjs"},
 }
+
+// flagsOf are flags of the brokers of pages.
+var flagsOf = map[string][]string{"testing.md": {"--test-clock"}}
 
 // Each command and program of the README and of a docs page runs, in the order of the page, in an empty folder against a new broker.
 func TestDocs(t *testing.T) {
@@ -174,7 +179,7 @@ func (p *pageRun) skip(name, text string) bool {
 }
 
 var (
-	shellLine    = regexp.MustCompile(`^(candlemark|rabbitmq[a-z-]*|curl|printf|echo|for|openssl|source|export|mkdir|[a-z]+=\$\(\w+|[A-Z_]+=\S+) `)
+	shellLine    = regexp.MustCompile(`^(candlemark|rabbitmq[a-z-]*|curl|printf|echo|for|openssl|source|export|mkdir|python3 -m|node --test|[a-z]+=\$\(\w+|[A-Z_]+=\S+) `)
 	pythonLine   = regexp.MustCompile(`^(import \w+(, \w+)*$|from \S+ import|ch\.|[\w, ]+ = ch\.)`)
 	adminLine    = regexp.MustCompile(`^([a-z_]+\.[a-z_]+) +(\{.*)`)
 	variableLine = regexp.MustCompile(`^([a-z]+)=\$\(`)
@@ -193,6 +198,10 @@ func (p *pageRun) all(blocks []codeBlock) {
 			if !p.skip(page, b.text) {
 				p.goProgram(b)
 			}
+		case strings.HasPrefix(b.text, "package "):
+			p.goTest(b)
+		case strings.HasPrefix(b.text, "import com."):
+			p.java(b)
 		case strings.HasPrefix(b.text, "import {"):
 			p.node(b)
 		case pythonLine.MatchString(firstLine(b.text)):
@@ -237,6 +246,9 @@ func (p *pageRun) save(page string, blocks []codeBlock) {
 			if err := os.WriteFile(filepath.Join(p.dir, name), []byte(b.text), 0o600); err != nil {
 				p.Fatal(err)
 			}
+			if filepath.Ext(name) == ".mjs" {
+				p.packages()
+			}
 		}
 	}
 	if count != len(saved[page]) {
@@ -274,7 +286,7 @@ func commands(block string) []string {
 func (p *pageRun) here(text string) string {
 	p.Helper()
 	if p.broker == nil {
-		p.broker = startIn(p.T, filepath.Join(p.dir, "data"))
+		p.broker = startIn(p.T, filepath.Join(p.dir, "data"), flagsOf[strings.TrimPrefix(p.Name(), "TestDocs/")]...)
 	}
 	return strings.NewReplacer(
 		"127.0.0.1:15672", p.broker.http, "127.0.0.1:5672", p.broker.amqp,
@@ -419,13 +431,65 @@ func (p *pageRun) goProgram(b codeBlock) {
 	}
 }
 
+// packages makes the packages of NODE_PATH those of the page's folder: modules do not read NODE_PATH themselves.
+func (p *pageRun) packages() {
+	(&foreign{name: "amqplib", where: npm, probe: []string{"node", "-e", "require('amqplib')"}}).want(p.T)
+	if err := os.Symlink(os.Getenv("NODE_PATH"), filepath.Join(p.dir, "node_modules")); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// path is the environment for programs that start candlemark.
+func (p *pageRun) path() string { return "PATH=" + p.dir + ":" + os.Getenv("PATH") }
+
+// goTest runs a file of tests in a folder inside the module.
+func (p *pageRun) goTest(b codeBlock) {
+	dir, err := os.MkdirTemp("testdata", "docs-")
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "docs_test.go"), []byte(b.text), 0o600); err != nil {
+		p.Fatal(err)
+	}
+	cmd := exec.CommandContext(p.Context(), "go", "test", "./"+dir)
+	cmd.Env = append(sandbox.Outside(), p.path())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		p.Errorf("block at line %d: %v\n%s", b.line, err, out)
+	}
+}
+
+// jars are the libraries of a JUnit test, below /usr/share/java.
+var jars = strings.Fields("amqp-client slf4j-api slf4j-nop junit-jupiter-api junit-jupiter-engine junit-platform-commons junit-platform-console " +
+	"junit-platform-engine junit-platform-launcher junit-platform-reporting opentest4j apiguardian-api picocli")
+
+// java compiles a class with tests and runs them.
+func (p *pageRun) java(b codeBlock) {
+	path := p.dir
+	for _, jar := range jars {
+		path += ":/usr/share/java/" + jar + ".jar"
+	}
+	(&foreign{name: "Java", where: "Debian's default-jdk-headless, librabbitmq-client-java, junit5", probe: []string{"javap", "-cp", path, "com.rabbitmq.client.Channel", "org.junit.jupiter.api.Test", "org.junit.platform.console.ConsoleLauncher"}}).want(p.T)
+	name := regexp.MustCompile(`class (\w+)`).FindStringSubmatch(b.text)[1]
+	if err := os.WriteFile(filepath.Join(p.dir, name+".java"), []byte(b.text), 0o600); err != nil {
+		p.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"javac", "-cp", path, name + ".java"}, {"java", "-cp", path, "org.junit.platform.console.ConsoleLauncher", "-c", name, "--disable-banner"},
+	} {
+		cmd := exec.CommandContext(p.Context(), args[0], args[1:]...)
+		cmd.Dir, cmd.Env = p.dir, append(os.Environ(), p.path())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			p.Errorf("block at line %d: %s: %v\n%s", b.line, args[0], err, out)
+			return
+		}
+	}
+}
+
 // node runs a module with the packages of NODE_PATH, which modules do not read themselves.
 func (p *pageRun) node(b codeBlock) {
 	(&foreign{name: "service-bus", where: npm, probe: []string{"node", "-e", "require('@azure/service-bus')"}}).want(p.T)
-	packages := filepath.Join(p.dir, "node_modules")
-	if err := os.Symlink(os.Getenv("NODE_PATH"), packages); err != nil {
-		p.Fatal(err)
-	}
+	p.packages()
 	file := filepath.Join(p.dir, "main.mjs")
 	if err := os.WriteFile(file, []byte(p.here(b.text)), 0o600); err != nil {
 		p.Fatal(err)

@@ -3,6 +3,7 @@ package supervision
 import (
 	"context"
 	"net"
+	"strings"
 	"time"
 
 	"candlemark/actors/client/channel"
@@ -21,6 +22,7 @@ import (
 	"candlemark/internal/access/sas"
 	"candlemark/internal/admin/httpapi/effects"
 	"candlemark/internal/admin/httpapi/messages"
+	"candlemark/internal/admin/httpapi/node"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/events"
 	"candlemark/internal/routing/topology"
@@ -60,7 +62,9 @@ func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte
 		ctx = events.WithOrigin(ctx, c.Origin)
 		by := management.Asker{User: c.User, Connection: c.Connection, Channel: c.Channel}
 		var write func() []byte
-		if topology.IsOpenCommand([]byte(c.Key)) {
+		if strings.HasPrefix(c.Key, "clock.") {
+			write = node.ClockCommand(ctx, n, c.User, vhost, c.Key, c.Body)
+		} else if topology.IsOpenCommand([]byte(c.Key)) {
 			write = messages.Command(ctx, n, by, vhost, c.Key, c.Body)
 		} else {
 			write = effects.Command(ctx, n, c.User, vhost, c.Key, c.Body)

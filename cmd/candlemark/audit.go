@@ -20,7 +20,7 @@ const maxAuditFile = 64 << 20
 func withAuditLog(cfg config.Config, terminal bool) config.Config {
 	if cfg.AuditLog == "" {
 		cfg.AuditLog = "log"
-		if terminal {
+		if terminal && !cfg.InMemory {
 			cfg.AuditLog = filepath.Join(cfg.DataDir, "audit.log")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
@@ -17,7 +18,6 @@ import (
 	"candlemark/internal/admin/httpapi"
 	"candlemark/internal/admin/httpapi/site"
 	"candlemark/internal/admin/management"
-	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/events"
 	"candlemark/supervision"
 	"candlemark/supervision/resources"
@@ -32,13 +32,14 @@ var version = "0.1.0"
 // broker is a node with its data and its HTTP server.
 type broker struct {
 	process      *process
-	clock        *clock.Clock
+	clock        chosenClock
 	node         *supervision.Node
 	users        *auth.Users
 	data         *data
 	http         []*http.Server
 	certificates []openCertificate
 	closeAudit   func() error
+	portFile     string // to be removed at the stop; "" for none
 	// The actual addresses, or nil if there is none.
 	AMQP, AMQPS []net.Addr
 	HTTP, HTTPS net.Addr
@@ -49,12 +50,16 @@ type broker struct {
 
 // startBroker starts everything, or nothing.
 func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
-	b := &broker{process: &process{level: processLevel, asked: make(chan struct{}, 1)}, clock: clock.New()}
+	b := &broker{process: &process{level: processLevel, asked: make(chan struct{}, 1)}}
 	if b.users, err = usersFor(cfg, log); err != nil {
 		return nil, err
 	}
 	drop := dropper(cfg.DataDir)
-	if b.data, err = openData(cfg.DataDir, cfg.SegmentSize, log); err != nil {
+	if b.clock, err = clockFor(cfg); err != nil {
+		return nil, err
+	}
+	log = b.clock.loud(log)
+	if b.data, err = openStores(cfg, b.clock.file, log); err != nil {
 		return nil, remedied(err, "", "")
 	}
 	filled := b.data.definitions.Revision() > 0 // by another broker, between the look at the folder and its lock
@@ -71,8 +76,8 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	audit, closeAudit := auditLog(cfg, log)
 	b.closeAudit = closeAudit
 	if b.node, err = supervision.Start(supervision.Config{
-		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Backups: b.data.backups, Product: cfg.ProductName, ProductVersion: version, Name: cfg.FullNode(), DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, ShovelFiles: cfg.ShovelFiles, Process: b.process, Log: log, Audit: &audit,
-		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), MaxEntityMessage: uint64(cfg.ServiceBusMessage), Limits: limitsFor(cfg.Limits), Clock: b.clock,
+		Users: b.users, Meta: b.data.definitions, Journal: b.data.messages, Backups: b.data.kept(), Product: cfg.ProductName, ProductVersion: version, Name: cfg.FullNode(), DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, ShovelFiles: cfg.ShovelFiles, Process: b.process, Log: log, Audit: &audit,
+		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), MaxEntityMessage: uint64(cfg.ServiceBusMessage), Limits: limitsFor(cfg.Limits), Clock: b.clock.Clock, ClockFile: b.clock.file, Speed: b.clock.speed,
 		Alarms: resources.Config{
 			Meter:     resources.System{Directory: cfg.DataDir, Untouched: heapReserve, Most: int64(cfg.MemoryTotal)},
 			Watermark: cfg.MemoryWatermark, DiskFree: cfg.DiskFreeLimit,
@@ -90,7 +95,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 			return nil, err
 		}
 	}
-	return b, nil
+	return b, b.ready(cfg.Testing, os.Stdout)
 }
 
 // fill stores what the settings define.
@@ -222,6 +227,9 @@ func (b *broker) stop() error {
 		err = errors.Join(err, b.node.Stop(ctx))
 	}
 	b.clock.Close()
+	if b.portFile != "" {
+		err = errors.Join(err, os.Remove(b.portFile))
+	}
 	if b.closeAudit != nil {
 		err = errors.Join(err, b.closeAudit())
 	}

@@ -12,6 +12,7 @@ import (
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/httpapi"
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/events"
 	"candlemark/internal/transport/budget"
 	"candlemark/policies"
@@ -37,6 +38,8 @@ func (f *fake) NodeName() string { return "candlemark@localhost" }
 
 // Events returns nil: there are no listeners, and nothing is recorded.
 func (f *fake) Events() *events.Hub { return nil }
+
+func (f *fake) Clock() *clock.Clock { return clock.New() }
 
 func (f *fake) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(parent, d)

@@ -12,7 +12,11 @@ import (
 	"time"
 
 	"candlemark/internal/admin/backup"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/management"
 	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store"
+	"candlemark/internal/storage/store/memory"
 	"candlemark/internal/storage/store/segment"
 	"candlemark/internal/storage/store/segment/recovery"
 	"candlemark/internal/storage/store/vfs"
@@ -23,13 +27,17 @@ import (
 
 // data holds the contents of a broker's data folder: definitions and messages.
 type data struct {
-	log         zerolog.Logger
-	definitions *definitions.File
+	log zerolog.Logger
+	// definitions and messages are the stores; file and journal are the same ones if they are on disk, otherwise nil.
+	definitions definitions.Store
+	messages    store.Journal
+	file        *definitions.File
 	journal     *segment.Journal
 	node        atomic.Pointer[supervision.Node] // nil while it starts
-	backups     *backup.Keeper
-	full        atomic.Bool // the journal waits for room
-	quarantine  string      // the folder
+	backups     *backup.Keeper                   // nil without a data folder
+	clockFile   string                           // of the test clock, "" for none
+	full        atomic.Bool                      // the journal waits for room
+	quarantine  string                           // the folder
 	// failed gets, once, the reason why nothing more can be stored.
 	failed chan error
 }
@@ -54,6 +62,26 @@ func dropper(dir string) func() error {
 	}
 }
 
+// openStores returns the stores that the settings choose.
+func openStores(cfg config.Config, clockFile string, log zerolog.Logger) (*data, error) {
+	if cfg.InMemory {
+		return inMemory(log), nil
+	}
+	d, err := openData(cfg.DataDir, cfg.SegmentSize, log)
+	if err == nil {
+		d.clockFile = clockFile
+	}
+	return d, err
+}
+
+// kept returns what backs the data up; nil for nothing.
+func (d *data) kept() management.Backups {
+	if d.backups == nil {
+		return nil
+	}
+	return d.backups
+}
+
 // openData opens the data folder, which is created if missing. The file of the definitions is its lock, so it comes
 // first. segmentSize is in bytes.
 func openData(dir string, segmentSize uint, log zerolog.Logger) (*data, error) {
@@ -63,7 +91,7 @@ func openData(dir string, segmentSize uint, log zerolog.Logger) (*data, error) {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	var err error
-	if d.definitions, err = definitions.Open(dir); err != nil {
+	if d.file, err = definitions.Open(dir); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	var report recovery.Report
@@ -75,11 +103,12 @@ func openData(dir string, segmentSize uint, log zerolog.Logger) (*data, error) {
 		OnDamage:  d.onDamage,
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("data folder: %w", err), d.definitions.Close())
+		return nil, errors.Join(fmt.Errorf("data folder: %w", err), d.file.Close())
 	}
 	if err := d.missed(&report); err != nil {
-		return nil, errors.Join(fmt.Errorf("data folder: %w", err), d.journal.Close(), d.definitions.Close())
+		return nil, errors.Join(fmt.Errorf("data folder: %w", err), d.journal.Close(), d.file.Close())
 	}
+	d.definitions, d.messages = d.file, d.journal
 	d.backups = backup.NewKeeper(backup.Config{DataDir: dir, Take: d.cut, Log: log})
 	for _, damage := range report.Damages {
 		d.onDamage(damage)
@@ -95,12 +124,12 @@ func openData(dir string, segmentSize uint, log zerolog.Logger) (*data, error) {
 
 // missed reports that the journal is not the one that belongs to the definitions, or that these are missing.
 func (d *data) missed(report *recovery.Report) error {
-	expected, err := d.definitions.Journal()
+	expected, err := d.file.Journal()
 	if err != nil {
 		return err
 	}
 	report.Expect(expected)
-	if d.definitions.Made() && report.Journal != 0 {
+	if d.file.Made() && report.Journal != 0 {
 		d.log.Error().Str("file", definitions.FileName).Msg("the definitions that belong to the journal are missing")
 	}
 	return nil
@@ -109,12 +138,15 @@ func (d *data) missed(report *recovery.Report) error {
 // claim stores which journal belongs to the definitions. It is called when the broker has started, with the journal as
 // it is. Without room the next start does it.
 func (d *data) claim() error {
-	stored, err := d.definitions.Journal()
+	if d.file == nil {
+		return nil
+	}
+	stored, err := d.file.Journal()
 	id := d.journal.Stats().Journal
 	if err != nil || id == stored || id == 0 {
 		return err
 	}
-	_, err = definitions.Wait(d.definitions, definitions.Change{Put: []any{definitions.Journal(id)}})
+	_, err = definitions.Wait(d.file, definitions.Change{Put: []any{definitions.Journal(id)}})
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return nil
 	}
@@ -160,7 +192,7 @@ func (d *data) serves(n *supervision.Node) {
 func (d *data) cut() (*backup.Cut, error) {
 	c := &backup.Cut{}
 	var messages *segment.Cut
-	defs, err := d.definitions.Cut(func() (err error) {
+	defs, err := d.file.Cut(func() (err error) {
 		messages, err = d.journal.Cut()
 		c.Taken = time.Now().UTC()
 		return err
@@ -181,6 +213,10 @@ func (d *data) cut() (*backup.Cut, error) {
 	if n := d.node.Load(); n != nil {
 		c.Node = n.NodeName()
 	}
+	if err := d.cutClock(c); err != nil {
+		c.Release()
+		return nil, err
+	}
 	file := backup.Source{Name: definitions.FileName, Size: defs.Size, Release: defs.Release, From: defs, Hurry: true}
 	c.Sources = slices.Insert(c.Sources, 0, file) // changes may wait for it
 	return c, nil
@@ -188,6 +224,21 @@ func (d *data) cut() (*backup.Cut, error) {
 
 // close completes all pending operations; the node has ended.
 func (d *data) close() error {
-	d.backups.Close()
-	return errors.Join(d.journal.Close(), d.definitions.Close())
+	if d.backups != nil {
+		d.backups.Close()
+	}
+	return errors.Join(d.messages.Close(), d.definitions.Close())
+}
+
+// lost gets the reason, once, when no more definitions can be stored.
+func (d *data) lost() <-chan error {
+	if d.file == nil {
+		return nil
+	}
+	return d.file.Failed()
+}
+
+// inMemory returns the stores of a broker without a data folder.
+func inMemory(log zerolog.Logger) *data {
+	return &data{log: log, definitions: definitions.NewMemory(), messages: memory.New(memory.Options{}), failed: make(chan error, 1)}
 }

@@ -49,6 +49,7 @@ func serve(args []string) int {
 		log.Error().Err(err).Msg("start failed")
 		return 1
 	}
+	log = b.clock.loud(log)
 	b.process.holds(settings.Values)
 	r := &reloader{broker: b, running: settings.Values, level: level, log: log, read: func() (*config.Settings, error) {
 		return config.Load(flaghelp.New("candlemark serve"), args, os.Environ())
@@ -71,7 +72,7 @@ func serve(args []string) int {
 		_, err := b.node.ListPolicies(ctx, "", false) // an actor answers
 		return err
 	})()
-	return b.run(ctx, func() {
+	return b.run(withInput(ctx, settings.Testing, stdin), func() {
 		stop()
 		notify(systemd.Stopping)
 	}, log)
@@ -114,7 +115,7 @@ func (b *broker) run(ctx context.Context, stop func(), log zerolog.Logger) int {
 	case err := <-b.data.failed:
 		log.Error().Err(err).Msg("the journal failed: its content is safe, but nothing can be added; stopping")
 		code = 1
-	case err := <-b.data.definitions.Failed():
+	case err := <-b.data.lost():
 		log.Error().Err(err).Msg("storing definitions failed: confirmed changes are safe, but nothing can be added; stopping")
 		code = 1
 	}

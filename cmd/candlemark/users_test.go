@@ -13,6 +13,7 @@ import (
 	"candlemark/internal/admin/commandline"
 	"candlemark/internal/admin/httpapi"
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/events"
 	"candlemark/internal/transport/budget"
 
@@ -30,6 +31,8 @@ func (k *keeper) Unread() *budget.Unread { return nil }
 func (k *keeper) NodeName() string { return "candlemark@localhost" }
 
 func (k *keeper) Events() *events.Hub { return nil }
+
+func (k *keeper) Clock() *clock.Clock { return clock.New() }
 
 func (k *keeper) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(parent, d)

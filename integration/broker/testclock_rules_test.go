@@ -321,3 +321,19 @@ func TestTestClockSaved_CLK9(t *testing.T) {
 		t.Error("at the end:", s)
 	}
 }
+
+// TestTestClockDates_CLK14: a date that a client computes is in broker time.
+func TestTestClockDates_CLK14(t *testing.T) {
+	testkit.Run(t, at2027, func(b *testkit.Bubble) {
+		ch := b.Connect().Open()
+		ch.Declare("q", amqp.Table{"x-delayed-messages": true})
+		ch.Send("", "q", amqp.Publishing{Headers: amqp.Table{"x-deliver-at": time.Date(2027, 1, 1, 1, 0, 0, 0, time.UTC)}})
+		if n := ch.Declare("q", amqp.Table{"x-delayed-messages": true}).Messages; n != 0 {
+			t.Errorf("%d messages before the date", n)
+		}
+		move(b, time.Hour-time.Millisecond)
+		if m := move(b, time.Millisecond); m.Counts.Released != 1 || ch.Fetch("q") == nil {
+			t.Errorf("%+v", m)
+		}
+	})
+}

@@ -72,7 +72,11 @@ func (m *move) stepTo(next clock.Instant) bool {
 	if !m.settle() {
 		return false
 	}
-	for end := time.Now().Add(m.change.Grace); m.cfg.Unsettled() > unsettled && m.change.Grace > 0; {
+	end := time.Now().Add(m.change.Grace)
+	if m.ends.Before(end) {
+		end = m.ends
+	}
+	for m.cfg.Unsettled() > unsettled && m.change.Grace > 0 {
 		if !m.wait(end, func() bool { return m.cfg.Unsettled() <= unsettled }) {
 			return !m.left()
 		}

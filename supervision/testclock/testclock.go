@@ -114,7 +114,7 @@ func (k *Keeper) ChangeClock(ctx context.Context, c management.ClockChange) (mov
 // report logs a change, and publishes an event for it.
 func (k *Keeper) report(ctx context.Context, m *management.ClockMoved, speed float64) {
 	now := time.UnixMilli(m.Time).UTC().Format("2006-01-02T15:04:05.000Z")
-	k.cfg.Log.Warn().Str("clock", now).Float64("speed", speed).Int64("moved_ms", m.Moved).Int("steps", m.Steps).Str("stopped", m.Stopped).Msg(Warning)
+	k.cfg.Log.Warn().Float64("speed", speed).Int64("moved_ms", m.Moved).Int("steps", m.Steps).Str("stopped", m.Stopped).Msg(Warning)
 	by := events.OriginOf(ctx)
 	k.cfg.Events.Publish(by.Asked(), func() *events.Event {
 		return &events.Event{Name: "clock.moved", By: by, Fields: protocol.Table{
@@ -185,7 +185,7 @@ func (k *Keeper) Begin(speed float64) error {
 	if !k.cfg.Clock.Manual() {
 		return nil
 	}
-	k.cfg.Log.Warn().Time("clock", time.UnixMilli(k.cfg.Clock.Wall()).UTC()).Float64("speed", speed).Msg(Warning)
+	k.cfg.Log.Warn().Float64("speed", speed).Msg(Warning)
 	k.turn <- struct{}{}
 	defer func() { <-k.turn }()
 	return k.setPace(speed, 0)

@@ -31,7 +31,7 @@ var carriedOut = []string{"explain", "preview", "history", "undo"}
 // isJob reports whether a command runs as a job, by its routing key.
 func isJob(key []byte) bool {
 	subject, verb, _ := strings.Cut(string(key), ".")
-	return topology.IsOpenCommand(key) || (subject == "policy" || subject == "operator_policy") && slices.Contains(carriedOut, verb)
+	return topology.IsOpenCommand(key) || subject == "clock" || (subject == "policy" || subject == "operator_policy") && slices.Contains(carriedOut, verb)
 }
 
 // params are the parameters of a command.

@@ -22,7 +22,7 @@ func (cfg *Config) serverProperties() protocol.Table {
 			able = append(able, protocol.Field{Key: name, Value: true})
 		}
 	}
-	return protocol.Table{
+	t := protocol.Table{
 		{Key: "capabilities", Value: able},
 		{Key: "cluster_name", Value: cfg.ClusterName},
 		{Key: "copyright", Value: "Copyright (c) the Candlemark authors"},
@@ -32,6 +32,10 @@ func (cfg *Config) serverProperties() protocol.Table {
 		{Key: "product_version", Value: cfg.ProductVersion},
 		{Key: "version", Value: protocol.RabbitMQVersion},
 	}
+	if cfg.Clock.Manual() {
+		t = append(t, protocol.Field{Key: "test_clock", Value: true})
+	}
+	return t
 }
 
 // capabilities parses the client's announced capabilities.

@@ -23,6 +23,9 @@ func (c *connection) ourOpen() *amqp10.Open {
 			{Key: amqp10.Symbol("information"), Value: "A message broker whose strength is time"},
 		},
 	}
+	if c.cfg.Clock.Manual() {
+		o.Properties = append(o.Properties, amqp10.Entry{Key: amqp10.Symbol("test-clock"), Value: true})
+	}
 	if c.cfg.Silence > 0 {
 		o.IdleTimeout = amqp10.Some(uint32(c.cfg.Silence) * 1000 / 2)
 	}

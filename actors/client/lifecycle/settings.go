@@ -27,7 +27,7 @@ type Settings struct {
 	// Carry calls post, which sends mail, and then handles pending mail for a limited time. If it is nil, post is
 	// called directly.
 	Carry  func(post func())
-	Clock  *clock.Clock
+	Clock  *clock.Clock // clients are told if it is a test clock (CLK-11)
 	Log    zerolog.Logger
 	Events *events.Hub // receives events of the connection and its channels or sessions; nil for none
 

@@ -178,7 +178,7 @@ func (k *Keeper) prepare(folder string) (made bool, err error) {
 		return false, fmt.Errorf("%w: %s %s", management.ErrBackupFolder, folder, why)
 	}
 	if k.cfg.Take == nil {
-		return refuse("cannot be used: this broker stores nothing on disk")
+		return false, management.ErrNothingOnDisk
 	}
 	if !filepath.IsAbs(folder) {
 		return refuse("is not an absolute path on the broker's machine")

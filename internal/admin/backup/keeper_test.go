@@ -75,7 +75,7 @@ func TestKeeperRefusesFolders(t *testing.T) {
 	if _, err := k.StartBackup(t.Context(), filepath.Join(dir, "late")); err == nil {
 		t.Error("a backup of a broker that has stopped")
 	}
-	if _, err := NewKeeper(Config{}).StartBackup(t.Context(), filepath.Join(dir, "none")); !errors.Is(err, management.ErrBackupFolder) {
+	if _, err := NewKeeper(Config{}).StartBackup(t.Context(), filepath.Join(dir, "none")); !errors.Is(err, management.ErrNothingOnDisk) {
 		t.Error(err)
 	}
 }

@@ -18,7 +18,7 @@ var groups = []group{
 	{"Status and health", slices.Concat(statusVerbs, alarmVerbs, reportVerbs)},
 	{"Node", slices.Concat(nodeVerbs, clusterVerbs)},
 	{"Lists", listVerbs},
-	{"Time", waitingVerbs},
+	{"Time", slices.Concat(waitingVerbs, clockVerbs)},
 	{"Messages", slices.Concat(messageVerbs, moveVerbs)},
 	{"Queues and connections", objectVerbs},
 	{"Policies", slices.Concat(policyVerbs, effectVerbs)},

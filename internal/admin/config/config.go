@@ -57,6 +57,10 @@ type Config struct {
 	SamplesOverview, SamplesObjects []string
 	// DataDir is the folder that the broker owns.
 	DataDir string
+	// InMemory: the broker has no data folder.
+	InMemory bool
+	// Testing is for brokers that tests start.
+	Testing Testing
 	// SegmentSize is the size of a file of the journal in bytes, from 4 MiB to 1 GiB.
 	SegmentSize uint
 	// ShovelFiles is the folder with the files that addresses of shovels may name; empty for none.
@@ -211,7 +215,7 @@ func (c Config) problems() (wrong problems) {
 	if len(c.AMQP)+len(c.AMQPS) == 0 {
 		wrong.add("amqp", "at least one address is required")
 	}
-	if c.DataDir == "" {
+	if c.DataDir == "" && !c.InMemory {
 		wrong.add("data-dir", "a folder is required")
 	}
 	if c.Node != "" && !nodeNames.MatchString(c.Node) {

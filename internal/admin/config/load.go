@@ -73,6 +73,7 @@ func Load(flags *flag.FlagSet, args, environ []string) (*Settings, error) {
 		}
 		l.failed = append(l.failed, p)
 	}
+	l.checkMemory()
 	l.openFirst()
 	l.list()
 	return &l.Settings, errors.Join(l.failed...)

@@ -205,6 +205,26 @@ var settings = []setting{
 		keys: plain("data_dir"), help: "data `folder` of the broker",
 	},
 	{
+		name: "in-memory", define: truth(func(c *Config) *bool { return &c.InMemory }),
+		help: "keep everything in memory: there is no data folder, and nothing is left after a stop",
+	},
+	{
+		name: "test-clock", define: testClock(func(c *Config) *string { return &c.Testing.Clock }),
+		help: "the broker has a clock for tests, which stands still until it is moved; begin at the machine's time, or at that of --test-clock=`time`, such as 2027-01-01T00:00:00Z",
+	},
+	{
+		name: "ready-json", define: truth(func(c *Config) *bool { return &c.Testing.ReadyJSON }),
+		help: "print a line of JSON with the addresses to standard output when clients can connect",
+	},
+	{
+		name: "port-file", define: text(func(c *Config) *string { return &c.Testing.PortFile }),
+		help: "write the line of --ready-json to this `file`, which is removed at the stop",
+	},
+	{
+		name: "stop-with-stdin", define: truth(func(c *Config) *bool { return &c.Testing.StopWithStdin }),
+		help: "stop when standard input ends, so that no broker outlives the test that started it",
+	},
+	{
 		name: "segment-size", define: natural(func(c *Config) *uint { return &c.SegmentSize }),
 		keys: plain("segment_size"), help: "size of a file of the journal in bytes, 4194304 to 1073741824",
 	},

@@ -46,5 +46,7 @@ var (
 	// ErrBackupOfOthers: the last backup was the user's, and other users, who were refused while it ran, are next
 	// (ACC-10).
 	ErrBackupOfOthers = errors.New("another user was refused while your backup ran and may start the next one: wait for a minute")
-	ErrBackupFolder   = errors.New("no backup can be written there")
+	// ErrNothingOnDisk: the broker keeps everything in memory.
+	ErrNothingOnDisk = errors.New("there is nothing on disk")
+	ErrBackupFolder  = errors.New("no backup can be written there")
 )

@@ -34,6 +34,9 @@ type Options struct {
 	// Of the check of the oldest message.
 	Over, Named string
 	Unacked     bool
+	// Of the test clock.
+	Grace string
+	Speed float64
 	// Of the wait for a process.
 	PID int
 }
@@ -93,6 +96,8 @@ func NewOptions(getenv func(string) string) *Options {
 	o.StringVar(&o.Over, "over", "5m", "older than this `time`, such as 90s, 5m, 7d")
 	o.StringVar(&o.Named, "name", "", "only queues whose names match this regular `expression`")
 	o.BoolVar(&o.Unacked, "unacked", false, "unacked messages, too")
+	o.StringVar(&o.Grace, "grace", "", "how long, as a `time`, each step of the clock waits for consumers to settle what it delivered, default 200ms")
+	o.Float64Var(&o.Speed, "speed", 1, "how fast the clock runs: `times` the machine's clock")
 	o.Bool("only-down", false, "only links that are down")
 	o.tools()
 	for _, name := range []string{"n", "node"} {

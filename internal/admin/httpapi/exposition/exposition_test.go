@@ -16,6 +16,7 @@ import (
 
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/metrics"
 	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/transport/budget"
@@ -63,6 +64,8 @@ func newFake() *fake {
 }
 
 func (f *fake) Unread() *budget.Unread { return nil }
+
+func (f *fake) Clock() *clock.Clock { return clock.New() }
 
 func (f *fake) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(parent, d)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/metrics"
 	"candlemark/internal/measure/queuestats"
 )
@@ -49,6 +50,14 @@ func ages(w *writer, m *management.Metrics, oldest int64) {
 	}
 	for kind, word := range queueTypes {
 		w.histogram("candlemark_processing_seconds", processingHelp, m.Processing[kind], "queue_type", word)
+	}
+}
+
+// testClock writes the time of a test clock.
+func testClock(w *writer, c *clock.Clock) {
+	if c.Manual() {
+		w.gauge("candlemark_test_clock", "1 if the broker has a test clock: its times are not real", 1)
+		w.gauge("candlemark_clock_timestamp_seconds", "The time that the test clock shows, as a Unix time", float64(c.Wall())/1000)
 	}
 }
 

@@ -112,6 +112,7 @@ func whole(ctx context.Context, b management.Broker, _ *http.Request) (page, err
 		totals(w, &m)
 		protocols(w, &m)
 		own(w, &m)
+		testClock(w, b.Clock())
 		ages(w, &m, oldest)
 		due(w, ahead)
 		process(w)
@@ -133,6 +134,7 @@ func eachObject(ctx context.Context, b management.Broker, _ *http.Request) (page
 		counted(w, &m)
 		protocols(w, &m)
 		own(w, &m)
+		testClock(w, b.Clock())
 		ages(w, &m, oldest)
 		process(w)
 	}, err

@@ -43,7 +43,7 @@ func startBackup(r *rest.Request) (any, error) {
 	switch {
 	case errors.Is(err, management.ErrBackupFolder):
 		return nil, rest.Complaint(err.Error())
-	case errors.Is(err, management.ErrBackupRunning), errors.Is(err, management.ErrBackupOfOthers):
+	case errors.Is(err, management.ErrBackupRunning), errors.Is(err, management.ErrBackupOfOthers), errors.Is(err, management.ErrNothingOnDisk):
 		return nil, rest.Refuse(http.StatusConflict, "conflict", err.Error())
 	}
 	if err == nil {

@@ -61,6 +61,7 @@ type nodeItem struct {
 	SocketsRate     forms.Rate     `json:"sockets_used_details"`
 	Type            string         `json:"type"`
 	Uptime          int64          `json:"uptime"`
+	TestClock       bool           `json:"test_clock,omitempty"`
 	churnItem
 }
 
@@ -91,7 +92,7 @@ func nodeForm(r *rest.Request, m *management.Machine, o *management.Overview) no
 		MemoryStrategy: "rss", MemoryLimit: m.MemoryLimit, MemoryAlarm: m.MemoryAlarm, MemoryUsed: m.MemoryUsed, MemoryRate: f[4], Name: o.Node, TickTime: 60,
 		PID: strconv.Itoa(os.Getpid()), Partitions: []struct{}{}, TasksMax: tasksMax, Tasks: m.Tasks, TasksRate: f[5],
 		Processors: m.Processors, RabbitMQVersion: protocol.RabbitMQVersion, RatesMode: ratesMode, Running: true, SocketsMax: m.SocketsMax, SocketsUsed: m.SocketsUsed, SocketsRate: f[6],
-		Type: "disc", Uptime: m.Uptime, churnItem: churnForm(r, "", o.Churn),
+		Type: "disc", Uptime: m.Uptime, TestClock: r.Broker.Clock().Manual(), churnItem: churnForm(r, "", o.Churn),
 	}
 	for _, name := range m.Mechanisms {
 		item.Mechanisms = append(item.Mechanisms, mechanism{name, "SASL " + name + " authentication mechanism", true})

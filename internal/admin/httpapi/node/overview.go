@@ -41,6 +41,7 @@ type overviewItem struct {
 	Node                 string           `json:"node"`
 	Listeners            []listenerItem   `json:"listeners"`
 	Contexts             []contextItem    `json:"contexts"`
+	TestClock            bool             `json:"test_clock,omitempty"`
 }
 
 // allStats are the counts of the whole broker, with its disk.
@@ -145,7 +146,7 @@ func overview(r *rest.Request) (any, error) {
 		Stats: allStats{stats, o.DiskReads, disk[0], o.DiskWrites, disk[1]}, Churn: churnForm(r, key, o.Churn),
 		QueueTotals:  ratedTotals{forms.QueueTotalsOf(o.Ready, o.Unacked), f[0], f[1], f[2]},
 		ObjectTotals: objectTotals{o.Channels, o.Consumers, o.Exchanges, o.Queues, o.Connections},
-		Node:         o.Node, Listeners: make([]listenerItem, len(o.Listeners)), Contexts: contexts(&o),
+		Node:         o.Node, Listeners: make([]listenerItem, len(o.Listeners)), Contexts: contexts(&o), TestClock: r.Broker.Clock().Manual(),
 	}
 	for i := range item.Contexts {
 		item.Contexts[i].Node = o.Node

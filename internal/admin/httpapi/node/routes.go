@@ -46,6 +46,8 @@ var Routes = []rest.Route{
 	rest.Get("/api/x/dead-letters", rest.Monitor, deadLetters),
 	rest.Get("/api/x/health/oldest-message", rest.Anybody, noOldMessages).Large(),
 	rest.Get("/api/x/lateness", rest.Monitor, lateness),
+	rest.Get("/api/x/clock", rest.Anybody, clockNow),
+	rest.Post("/api/x/clock", rest.Administrator, changeClock).Slow(),
 	rest.Get("/api/x/backup", rest.Administrator, shownBackup),
 	rest.Post("/api/x/backup", rest.Administrator, startBackup),
 	rest.Delete("/api/x/backup", rest.Administrator, rest.Found(cancelBackup)),

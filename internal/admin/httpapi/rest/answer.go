@@ -35,6 +35,9 @@ type Stream func(w http.ResponseWriter, r *http.Request)
 
 // respond sends the result of a handler.
 func (r *Request) respond(v any, err error) {
+	if c := r.Broker.Clock(); c.Manual() { // from it the web pages know the broker's time
+		r.W.Header().Set("Date", time.UnixMilli(c.Wall()).UTC().Format(http.TimeFormat))
+	}
 	if err != nil {
 		status, body := StatusOf(err)
 		if status == http.StatusInternalServerError {

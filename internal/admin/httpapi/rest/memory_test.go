@@ -13,6 +13,7 @@ import (
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/config"
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/transport/budget"
 
 	"github.com/rs/zerolog"
@@ -24,6 +25,8 @@ type stub struct{ management.Broker }
 func (stub) Unread() *budget.Unread { return nil }
 
 func (stub) NodeName() string { return "candlemark@here" }
+
+func (stub) Clock() *clock.Clock { return clock.New() }
 
 func (stub) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(parent, d)

@@ -11,6 +11,7 @@
 //	format.js  numbers, bytes, durations, moments
 //	table.js   tables paged, sorted and filtered by the server; tablestate.js computes their state in the address
 //	list.js    lists with a page for each item
+//	clockbar.js  the bar of a broker with a test clock
 //	chart.js   a chart of lines with the table of its figures; scale.js computes its ticks
 //	timeaxis.js, strip.js  the axis from now to never, and messages due along it
 //	flowgraph.js  the graph of dead-lettering and forwarding: ladders, cycles, layers

@@ -1,6 +1,7 @@
 // The entry point: determines the logged-in user, and shows the login form or the page of the address.
 
 import { get, onLost, request } from './api.js';
+import { clockBar } from './clockbar.js';
 import { el, text } from './dom.js';
 import { clock } from './format.js';
 import { Router } from './router.js';
@@ -32,6 +33,7 @@ const pages = {
 const session = 'api/x/session';
 let router = null;
 let before = null; // the last user
+let looks = null; // at the test clock
 
 /** shell shows the menu and the page of the address to a logged-in user. */
 function shell(user) {
@@ -48,6 +50,8 @@ function shell(user) {
     await request('DELETE', session).catch(() => {}); // the login form is shown even if this fails
     begin('');
   };
+  const clocks = clockBar(may('administrator'), () => router?.show());
+  looks = clocks.looks;
   document.body.replaceChildren(
     el('a', { class: 'skip', href: '#main', onclick: (event) => { event.preventDefault(); main.focus(); } }, 'Skip to the page'),
     el('header', null,
@@ -55,7 +59,7 @@ function shell(user) {
       el('nav', { 'aria-label': 'Main' }, links.filter(([, , within]) => !within).map(([, a]) => a), grouped.length > 0 && first),
       el('span', { class: 'user' }, state, el('span', { title: `tags: ${user.tags.join(', ')}` }, user.name),
         el('button', { type: 'button', onclick: logOut }, 'Log out'))),
-    more, main);
+    clocks.bar, more, main);
   router = new Router(mine, 'now', main, {
     user,
     /** may returns whether the user has one of these tags, or is an administrator. */
@@ -83,7 +87,8 @@ function shell(user) {
 /** begin ends the page and shows the login form, with a message. */
 function begin(why) {
   router?.stop();
-  router = null;
+  looks?.stop();
+  router = looks = null;
   document.title = 'Log in · Candlemark';
   for (const open of document.querySelectorAll('dialog')) open.close();
   const message = el('p', { class: 'error', role: 'alert' }, why);
