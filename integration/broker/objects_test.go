@@ -259,6 +259,9 @@ func TestPRO21_OthersHaveRoom(t *testing.T) {
 				}
 			}
 			b.Restart(time.Second)
+			if _, err := b.Connect().Open().QueueDelete(fmt.Sprint("q", n), false, false, false); err != nil {
+				b.Error(err) // who has filled a part can still open a channel
+			}
 		}
 	})
 }

@@ -41,7 +41,8 @@ func NewObjects() *Objects {
 }
 
 // SetLimit sets the limit of all objects together, in bytes. A virtual host may have seven eighths of what others leave
-// of it, a user three quarters of what others leave of it and of that of the virtual host, a connection an eighth.
+// of it, a user three quarters of what others leave of it and of that of the virtual host, or seven eighths with what
+// connections have open; a connection an eighth.
 // Existing objects stay.
 func (o *Objects) SetLimit(bytes int64) {
 	o.mu.Lock()
@@ -113,8 +114,11 @@ func (h *Holder) room(bytes, times int64) error {
 		return nil
 	}
 	user, vhost, both := o.users[h.user], o.vhosts[h.vhost], o.both[userIn{h.user, h.vhost}]
-	ofVHost := most(o.all-o.used+vhost, 8)
-	ofUser, here := most(o.all-o.used+user, 4), most(ofVHost-vhost+both, 4)
+	ofVHost, shares := most(o.all-o.used+vhost, 8), int64(4)
+	if h.connection { // otherwise nobody could use, or delete, what fills the user's part
+		shares = 8
+	}
+	ofUser, here := most(o.all-o.used+user, shares), most(ofVHost-vhost+both, shares)
 	switch {
 	case h.connection && times*(h.held+bytes) > o.each:
 		return full("a connection", o.each)

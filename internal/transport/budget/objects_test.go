@@ -33,7 +33,9 @@ func TestObjects_PRO21(t *testing.T) {
 
 	here, there := o.Definitions("eve", "a"), o.Definitions("eve", "b")
 	here.Hold(272*mb + 10)
-	expect(second.Room(mb), "the objects of user 'eve' in virtual host 'a' may take at most 352321536 bytes of memory")
+	expect(here.Room(mb), "the objects of user 'eve' in virtual host 'a' may take at most 352321536 bytes of memory")
+	expect(second.Room(56*mb), "") // connections can use what is declared
+	expect(second.Room(56*mb+1), "the objects of user 'eve' in virtual host 'a' may take at most 411041792 bytes of memory")
 	expect(there.Room(48*mb), "")
 	expect(there.Room(48*mb+1), "user 'eve' may take at most 402653184 bytes")
 	bob, there2 := o.Definitions("bob", "a"), o.Definitions("bob", "b")
@@ -44,7 +46,7 @@ func TestObjects_PRO21(t *testing.T) {
 	bob.Hold(84 * mb)
 	expect(o.Definitions("carol", "a").Room(21*mb), "")
 	expect(o.Definitions("carol", "a").Room(21*mb+1), "user 'carol'")
-	expect(second.Room(0), "user 'eve'") // she has more than she could get now
+	expect(here.Room(0), "user 'eve'") // she has more than she could get now
 	expect(o.Definitions("", "a").Room(1000*mb), "")
 	o.Definitions("", "c").Hold(50 * mb) // stored ones are loaded at the start
 
