@@ -141,8 +141,11 @@ func startWith(t *testing.T, line, dir string, flags ...string) *broker {
 	b := &broker{T: t, log: &journal{ready: make(chan struct{})}, exited: make(chan error, 1)}
 	b.cmd = exec.Command("sh", append([]string{
 		"-c", line + ` exec "$0" "$@"`, path,
-		"serve", "--amqp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", dir, "--log-format", "json",
+		"serve", "--amqp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--log-format", "json",
 	}, flags...)...)
+	if dir != "" { // not in memory
+		b.cmd.Args = append(b.cmd.Args, "--data-dir", dir)
+	}
 	b.cmd.Env = append(b.cmd.Environ(), "GORACE=atexit_sleep_ms=10")
 	stderr, err := b.cmd.StderrPipe()
 	if err == nil {

@@ -75,6 +75,33 @@ func TestKilledInMove_CLK9(t *testing.T) {
 	}
 }
 
+// TestChain_CLK5: messages pass a chain of ten queues with a TTL of a day each in one move, on disk and in memory.
+func TestChain_CLK5(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{"disk": {"--test-clock"}, "memory": {"--test-clock", "--in-memory"}} {
+		t.Run(name, func(t *testing.T) {
+			const queues, messages = 10, 300
+			dir := filepath.Join(t.TempDir(), "data")
+			if name == "memory" {
+				dir = ""
+			}
+			b := startIn(t, dir, flags...)
+			c := b.dial()
+			for i := range queues {
+				c.durable(fmt.Sprint("q", i), amqp.Table{"x-message-ttl": 86_400_000, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": fmt.Sprint("q", i+1)})
+			}
+			c.durable(fmt.Sprint("q", queues), nil)
+			for i := range messages {
+				c.put("", "q0", amqp.Publishing{DeliveryMode: 2, Body: fmt.Append(nil, i)})
+			}
+			b.request("POST", "/api/x/clock", `{"advance":"11d"}`, 200)
+			if n := c.counted(fmt.Sprint("q", queues)); n != messages {
+				t.Errorf("%d of %d messages have arrived", n, messages)
+			}
+		})
+	}
+}
+
 // TestStopWithStdin: a broker in memory tells where it listens, stops when its standard input ends, and leaves nothing.
 func TestStopWithStdin(t *testing.T) {
 	t.Parallel()
