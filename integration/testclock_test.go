@@ -75,6 +75,42 @@ func TestKilledInMove_CLK9(t *testing.T) {
 	}
 }
 
+// TestPublisher_CLK4: a publisher that is faster than its consumer does not hang while the clock stands still: credit is withheld from it in
+// real time.
+func TestPublisher_CLK4(t *testing.T) {
+	t.Parallel()
+	b := startIn(t, "", "--test-clock", "--in-memory")
+	c, worker := b.dial(), b.dial()
+	c.queue("flow", nil)
+	worker.must(worker.Qos(1, 0, false))
+	deliveries := worker.consume("flow", false)
+	go func() {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for d := range deliveries {
+			<-tick.C
+			_ = d.Ack(false)
+		}
+	}()
+	sent, body := make(chan error, 1), make([]byte, 600)
+	go func() {
+		for range 60_000 {
+			if err := c.Publish("", "flow", false, false, amqp.Publishing{Body: body}); err != nil {
+				sent <- err
+				return
+			}
+		}
+		_, err := c.QueueDeclarePassive("flow", false, false, false, false, nil)
+		sent <- err
+	}()
+	select {
+	case err := <-sent:
+		c.must(err)
+	case <-time.After(patience):
+		t.Fatal("the publisher hangs")
+	}
+}
+
 // TestChain_CLK5: messages pass a chain of ten queues with a TTL of a day each in one move, on disk and in memory.
 func TestChain_CLK5(t *testing.T) {
 	t.Parallel()

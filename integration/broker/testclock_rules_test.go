@@ -52,27 +52,6 @@ func TestTestClockStands_CLK3(t *testing.T) {
 	})
 }
 
-// TestTestClockPublisher_CLK4: a publisher at full speed does not hang while the clock stands still: what paces it is real time.
-func TestTestClockPublisher_CLK4(t *testing.T) {
-	testkit.Run(t, withTestClock, func(b *testkit.Bubble) {
-		ch, worker := b.Connect().Open(), b.Connect().Open()
-		ch.Declare("flow", nil)
-		go func() {
-			for d := range worker.Subscribe("flow", 1) {
-				time.Sleep(5 * time.Millisecond)
-				_ = d.Ack(false)
-			}
-		}()
-		body := make([]byte, 600)
-		for range 30_000 {
-			ch.Send("", "flow", amqp.Publishing{Body: body})
-		}
-		if n := ch.Declare("flow", nil).Messages; n == 0 {
-			t.Error("nothing waits: the consumer is not slow")
-		}
-	})
-}
-
 // TestTestClockGrace_CLK7: with grace, a worker's retry loop runs inside one move.
 func TestTestClockGrace_CLK7(t *testing.T) {
 	testkit.Run(t, withTestClock, func(b *testkit.Bubble) {
