@@ -78,7 +78,7 @@ func TestSettingsFile(t *testing.T) {
 	if text := b.request("GET", "/api/cluster-name", "", http.StatusOK); !strings.Contains(text, "shop # 1") {
 		t.Error(text)
 	}
-	if log := b.log.String(); !strings.Contains(log, main+":4: net_ticktime has no effect here: clustering is not supported") {
+	if log := b.log.String(); !strings.Contains(log, main+":4: net_ticktime has no effect here: the settings of a cluster are cluster.node, cluster.member and cluster.secret") {
 		t.Error(log)
 	}
 	c := b.dial()

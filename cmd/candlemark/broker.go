@@ -63,11 +63,21 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		return nil, remedied(err, "", "")
 	}
 	filled := b.data.definitions.Revision() > 0 // by another broker, between the look at the folder and its lock
+	if err = b.start(cfg, &filled, log); err != nil && !filled {
+		err = errors.Join(err, drop())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// start starts a broker that has its users, its clock and its data, and stops it after an error. filled is set when clients can store
+// something.
+func (b *broker) start(cfg config.Config, filled *bool, log zerolog.Logger) (err error) {
 	defer func() {
 		if err != nil {
-			if err = errors.Join(err, b.stop()); !filled {
-				err = errors.Join(err, drop())
-			}
+			err = errors.Join(err, b.stop())
 		}
 	}()
 	if err := b.clock.EnablePreciseTimers(); err != nil {
@@ -83,19 +93,19 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 			Watermark: cfg.MemoryWatermark, DiskFree: cfg.DiskFreeLimit,
 		},
 	}); err != nil {
-		return nil, err
+		return err
 	}
 	b.data.serves(b.node)
 	if err := b.fill(cfg, log); err != nil {
-		return nil, err
+		return err
 	}
-	filled = true // from here on, clients can store something
+	*filled = true // from here on, clients can store something
 	for _, serve := range []func(config.Config, zerolog.Logger) error{b.serveHTTP, b.serveServiceBus, b.serveTLS, b.serveAMQP} {
 		if err := serve(cfg, log); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return b, b.ready(cfg.Testing, os.Stdout)
+	return b.ready(cfg.Testing, os.Stdout)
 }
 
 // fill stores what the settings define.

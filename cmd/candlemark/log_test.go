@@ -83,7 +83,7 @@ func TestClientsForgeNoLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		logStart(cfg, log)
+		logStart(&config.Settings{Config: cfg}, log)
 		b, err := startBroker(cfg, log)
 		if err != nil {
 			t.Fatal(err)

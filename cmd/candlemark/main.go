@@ -22,7 +22,12 @@ import (
 // own are the verbs that have no counterpart in rabbitmqctl; they get the arguments after them and return the exit
 // code.
 var own = map[string]func(args []string) int{
-	"serve":   serve,
+	"serve": func(args []string) int {
+		if n, rest, ok := cutTry(args); ok {
+			return tryCluster(n, rest)
+		}
+		return serve(args)
+	},
 	"demo":    demo,
 	"journal": func(args []string) int { return onFolder().Journal(args) },
 	"restore": func(args []string) int { return onFolder().Restore(context.Background(), args) },

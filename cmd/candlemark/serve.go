@@ -42,8 +42,10 @@ func serve(args []string) int {
 	defer stop()
 	hangups := catchHangups()
 	defer hangups.end()
-	logFiles(settings, log)
-	logStart(settings.Config, log)
+	logStart(settings, log)
+	if settings.Cluster.Node != "" {
+		return serveMember(ctx, settings, log)
+	}
 	b, err := startBroker(settings.Config, log)
 	if err != nil {
 		log.Error().Err(err).Msg("start failed")
@@ -79,7 +81,9 @@ func serve(args []string) int {
 }
 
 // logStart logs the start and the limits.
-func logStart(c config.Config, log zerolog.Logger) {
+func logStart(s *config.Settings, log zerolog.Logger) {
+	c := s.Config
+	logFiles(s, log)
 	log.Info().Str("version", version).Str("go", runtime.Version()).Str("node", c.FullNode()).Str("data_dir", c.DataDir).
 		Int("connection_max", c.Limits.Connections).Uint("channel_max", c.Limits.Channels).
 		Uint("frame_max_bytes", c.Limits.Frame).Uint("max_message_size_bytes", c.Limits.Message).Uint("heartbeat_s", c.Limits.Heartbeat).

@@ -33,6 +33,8 @@ type Config struct {
 	DefaultQueueType string
 	// Node is the node's name; FullNode completes it.
 	Node string
+	// Cluster makes the broker a node of a cluster, if its Node is not empty.
+	Cluster Cluster
 	// ClusterName is set at the start; empty to keep the current name.
 	ClusterName string
 	// ProductName is the product name sent to clients over AMQP; some clients depend on it.
@@ -183,10 +185,14 @@ const minWatermark = 1 << 20
 // StandardMessage is the maximum size of a message in the Standard tier of Azure Service Bus, in bytes.
 const StandardMessage = 256 << 10
 
-// checkSizes records errors in the sizes of files and messages.
+// checkSizes records errors in the sizes of files and messages, and in the settings of a cluster.
 func (c Config) checkSizes(wrong *problems) {
 	wrong.between("segment-size", c.SegmentSize, minSegment, maxSegment)
 	wrong.between("servicebus-max-message-size", c.ServiceBusMessage, 1024, 100<<20)
+	c.Cluster.check(wrong)
+	if _, test := c.Testing.Start(); c.Cluster.Node != "" && (test || c.InMemory) {
+		wrong.add("cluster-node", "a node of a cluster has a data folder and no test clock")
+	}
 }
 
 func (c Config) problems() (wrong problems) {

@@ -201,7 +201,7 @@ heartbeat = 10`, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Warnings) != 5 || !strings.HasSuffix(s.Warnings[0], ":1: cluster_formation.peer_discovery_backend and 1 more have no effect here: clustering is not supported") ||
+	if len(s.Warnings) != 5 || !strings.HasSuffix(s.Warnings[0], ":1: cluster_formation.peer_discovery_backend and 1 more have no effect here: the settings of a cluster are cluster.node, cluster.member and cluster.secret") ||
 		!strings.HasSuffix(s.Warnings[1], ":5: log.file.level has no effect here: there is one log, on standard error, with one level") {
 		t.Errorf("%d warnings:\n%s", len(s.Warnings), strings.Join(s.Warnings, "\n"))
 	}

@@ -134,6 +134,16 @@ var settings = []setting{
 		name: "node-name", also: []string{"RABBITMQ_NODENAME"}, define: text(func(c *Config) *string { return &c.Node }), keys: plain("node_name"),
 		help: "`name` of the node, such as rabbit@host, by which tools address it; without @ the machine's short host name is added; if not set, rabbit@ and that host name",
 	},
+	{name: "cluster-node", define: text(func(c *Config) *string { return &c.Cluster.Node }), keys: plain("cluster.node"), help: "`name` of this node among the members of a cluster; empty for a broker alone"},
+	{
+		name: "cluster-member", define: texts(func(c *Config) *[]string { return &c.Cluster.Members }), keys: plain("cluster.member.*"),
+		help: "`member` of the cluster, name=host:port; repeated for each, this node included, and the same on all nodes",
+	},
+	{name: "cluster-listen", define: text(func(c *Config) *string { return &c.Cluster.Listen }), keys: plain("cluster.listen"), help: "`address` to listen on for the other nodes, host:port; by default this member's"},
+	{
+		name: "cluster-secret", noFlag: true, secret: true, define: text(func(c *Config) *string { return &c.Cluster.Secret }),
+		keys: []key{{"cluster.secret", password}}, help: "secret that all nodes of the cluster share",
+	},
 	{
 		name: "cluster-name", noFlag: true, define: text(func(c *Config) *string { return &c.ClusterName }),
 		keys: plain("cluster_name"), help: "cluster name, set at each start; empty to keep the current name",

@@ -40,6 +40,13 @@ func makeGroup(t tables, group []*step) (revision uint64, err error) {
 		return 0, err
 	}
 	for _, s := range group {
+		if s.change.Entry > 0 {
+			if s.change.Entry <= w.entry {
+				s.revision = w.revision
+				continue
+			}
+			w.entry = s.change.Entry
+		}
 		var removed, written []slot
 		if removed, written, s.err = w.prepare(s.change); s.err != nil {
 			continue

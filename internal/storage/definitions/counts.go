@@ -18,6 +18,7 @@ type counts struct {
 	// in the journal.
 	ended   []uint64
 	journal uint64 // identity, 0 for none
+	entry   uint64 // of the last change in the log of a cluster
 }
 
 type countsRecord struct {
@@ -27,6 +28,7 @@ type countsRecord struct {
 	Lines       uint64   `json:"lines"`
 	Ended       []uint64 `json:"ended,omitempty"`
 	Journal     uint64   `json:"journal,omitempty"`
+	Entry       uint64   `json:"entry,omitempty"`
 }
 
 var countsKey = join("counts")
@@ -44,14 +46,19 @@ func readCounts(t tables) (counts, error) {
 	if err := json.Unmarshal(content, &r); err != nil {
 		return counts{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if r.Format > formatVersion {
+	switch {
+	case r.Format == clusterFormat:
+		return counts{}, ErrCluster
+	case r.Format > formatVersion:
 		return counts{}, ErrNewer
 	}
-	return counts{r.Revision, r.Incarnation, r.Lines, r.Ended, r.Journal}, nil
+	return counts{r.Revision, r.Incarnation, r.Lines, r.Ended, r.Journal, r.Entry}, nil
 }
 
-func (c counts) write(t tables) error {
-	content, err := json.Marshal(countsRecord{formatVersion, c.revision, c.incarnation, c.lines, c.ended, c.journal})
+func (c counts) write(t tables) error { return c.writeAs(t, formatVersion) }
+
+func (c counts) writeAs(t tables, format int) error {
+	content, err := json.Marshal(countsRecord{format, c.revision, c.incarnation, c.lines, c.ended, c.journal, c.entry})
 	if err != nil {
 		return err
 	}

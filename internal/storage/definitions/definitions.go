@@ -35,6 +35,9 @@ type Change struct {
 	// Delete needs only the keys of the values. Missing values are ignored. Deleting a virtual host deletes everything
 	// in it; deleting a queue or an exchange deletes its bindings.
 	Delete []any
+	// Entry is the place of the change in the log of a cluster; 0 without one. A change at or before the newest stored one is
+	// answered and not stored again.
+	Entry uint64
 }
 
 // Errors of Apply.

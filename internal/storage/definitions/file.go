@@ -61,6 +61,18 @@ func (f *File) Journal() (id uint64, err error) {
 	return id, err
 }
 
+// Entry returns Change.Entry of the last change. Errors: as of Load.
+func (f *File) Entry() (entry uint64, err error) {
+	err = guarded(func() error {
+		return f.db.View(func(tx *bolt.Tx) error {
+			known, err := readCounts(fileTables{tx})
+			entry = known.entry
+			return err
+		})
+	})
+	return entry, err
+}
+
 // Close implements Store.
 func (f *File) Close() error {
 	if !f.line.close() {

@@ -50,6 +50,11 @@ const maxKey = 32 << 10 // bytes; a limit of the file
 // identify returns the place of v, and the virtual host that must exist for it, if any.
 func identify(v any) (in table, key []byte, vhost string, err error) {
 	switch v := v.(type) {
+	case rawLine:
+		in, key, vhost = v.In, v.Key, v.VHost
+		if !slices.Contains(allTables, in) || in == broker || in == leading {
+			return "", nil, "", fmt.Errorf("definitions: %q is not a kind of definition", in)
+		}
 	case auth.VHost:
 		in, key = vhosts, join(v.Name)
 	case auth.Account:

@@ -118,6 +118,8 @@ func (w *wire) UnmarshalJSON(text []byte) error {
 // content encodes v.
 func content(v any) ([]byte, error) {
 	switch x := v.(type) {
+	case rawLine:
+		return x.Content, nil
 	case auth.VHost:
 		v = vhostRecord(x)
 	case auth.Account:

@@ -46,6 +46,8 @@ const (
 	Postponed
 	// GivenBack: deliveries came back that had not failed (DL-9).
 	GivenBack
+	// Applied: the journal of a replica has every entry up to Last of the log that it is filled from (CLU-3). It belongs to no queue.
+	Applied
 )
 
 // Reason of a Remove.

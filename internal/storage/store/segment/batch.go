@@ -30,6 +30,7 @@ type batch struct {
 	dones       []completion
 	moved       []movement
 	urgent      bool // an append waits for it
+	marked      bool // it has its Applied
 	closed      bool // it takes no more records
 	err         error
 }

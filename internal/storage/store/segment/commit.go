@@ -41,7 +41,9 @@ func (c *commits) commit(b *batch) {
 	c.counters.records.Add(uint64(b.records))
 	c.counters.bytes.Add(uint64(format.RoundUp(b.end()) - b.start))
 	c.counters.moved.Add(uint64(len(b.moved)))
-	c.progress.Change(b.reached)
+	if !c.options.replica {
+		c.progress.Change(b.reached)
+	}
 }
 
 // reached changes a mark: the batch is durable.
@@ -64,6 +66,9 @@ func (c *commits) write(b *batch) error {
 		return err
 	}
 	c.log.reached(b.number, b.number-1)
+	if c.options.replica {
+		return c.unsynced.wrote(c.table, b.seg)
+	}
 	if err := b.seg.File.Sync(); err != nil {
 		return err
 	}

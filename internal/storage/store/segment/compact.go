@@ -99,7 +99,7 @@ type straggler struct {
 // queues get the error when they read them.
 func (j *Journal) vacate(s *index.Segment) error {
 	j.log.Lock()
-	work := j.live(0, s)
+	work := j.live(j.log.index.Queues, s, true)
 	j.log.Unlock()
 	var list []straggler
 	for _, one := range work {

@@ -46,9 +46,7 @@ func (j *Journal) Cut() (*Cut, error) {
 		err = failed
 	}
 	if err != nil {
-		for _, f := range c.Files {
-			f.Release()
-		}
+		c.Release()
 		return nil, err
 	}
 	return c, nil
@@ -57,7 +55,11 @@ func (j *Journal) Cut() (*Cut, error) {
 // cut pins the files of a journal whose log is locked. The files returned with an error must be released too.
 func cut(j *Journal) (*Cut, error) {
 	l := &j.log
-	once := l.index.Once()
+	l.mark()
+	once := l.index
+	if !j.options.replica {
+		once = l.index.Once()
+	}
 	c := &Cut{Messages: once.Stored()}
 	point := index.Checkpoint{
 		Clean: true, Number: l.number, Begin: l.fresh, Offset: format.BatchesFrom, Fresh: l.fresh,
@@ -102,4 +104,11 @@ func (l *log) endBatch() <-chan error {
 	l.batch.dones = append(l.batch.dones, completion{done: func(err error) { done <- err }})
 	l.batch.closed, l.batch.urgent = true, true
 	return done
+}
+
+// Release releases all files.
+func (c *Cut) Release() {
+	for _, f := range c.Files {
+		f.Release()
+	}
 }

@@ -30,6 +30,7 @@ type log struct {
 	// too; need is its minimum length.
 	starving, need   int64
 	granted, cramped bool
+	whole            bool  // there is room in the batch for the entry that is encoded
 	closing          bool  // the journal is being closed
 	ended            bool  // the writer has ended
 	removed          bool  // messages were removed since the last notice to the keeper
@@ -53,11 +54,13 @@ func (j *Journal) gather() {
 			return
 		}
 		if l.failed != nil {
-			p.err = l.failed
+			p.fail(l.failed)
 		} else if !j.encode(p) {
 			return
 		}
-		if p.done != nil {
+		if p.entry != nil {
+			l.batch.answer(p.entry)
+		} else if p.done != nil {
 			l.batch.dones = append(l.batch.dones, completion{p.done, p.err})
 			l.batch.urgent = true
 		}
@@ -113,8 +116,26 @@ func (j *Journal) take() bool {
 func (j *Journal) encode(p *pending) bool {
 	l := &j.log
 	if p.snap != nil {
+		l.mark()
 		p.snap()
 		l.batch.closed, l.batch.urgent = true, true
+		return true
+	}
+	if e := p.entry; e != nil {
+		if e.Begin {
+			l.index.ForgetSpills()
+		}
+		if need := e.size(); need > 0 && !j.room(need, false) {
+			return false
+		}
+		l.whole = true
+		for i := range e.Parts {
+			part := pending{queue: e.Parts[i].Queue, records: e.Parts[i].Records}
+			j.encode(&part)
+			e.Parts[i].err = part.err
+		}
+		l.whole = false
+		l.index.Applied = e.Number
 		return true
 	}
 	if len(p.records) == 0 {
@@ -206,6 +227,12 @@ func tooLarge(r *store.Record) bool {
 func (j *Journal) room(need int64, move bool) bool {
 	l := &j.log
 	b := l.batch
+	if l.whole {
+		return true
+	}
+	if j.options.replica {
+		need += format.RunSize // of mark
+	}
 	if b.records > 0 {
 		if b.size+need > batchLimit || b.end()+need > l.tail.Size {
 			b.closed = true
@@ -269,6 +296,7 @@ func (j *Journal) extend(need int64, move bool) bool {
 func (j *Journal) seal() *batch {
 	l := &j.log
 	b := l.batch
+	l.mark()
 	b.seal()
 	if l.bodies.used {
 		l.bodies = bodyCache{} // do not keep the bodies in memory

@@ -36,6 +36,8 @@ type Options struct {
 	OnFailure func(error)
 	OnFull    func(bool)
 	OnDamage  func(recovery.Damage)
+
+	replica bool // for a Replica
 }
 
 func (o *Options) defaults(dir string) {
@@ -97,6 +99,7 @@ type Journal struct {
 	log      log
 	commits  commits
 	early    early
+	unsynced unsynced
 	table    *table
 	stock    *spare.Stock
 	progress *progress.File
@@ -123,6 +126,8 @@ type pending struct {
 	// when that batch is durable.
 	snap func()
 	err  error
+	// entry replaces queue, records and done.
+	entry *Entry
 }
 
 // Append implements store.Journal.
@@ -134,6 +139,8 @@ func (j *Journal) add(p pending) {
 	j.mu.Lock()
 	if j.closed {
 		switch {
+		case p.entry != nil:
+			go p.entry.refuse(store.ErrClosed)
 		case p.done == nil:
 		case p.snap != nil: // Close may wait for the caller
 			go p.done(store.ErrClosed)
@@ -147,7 +154,7 @@ func (j *Journal) add(p pending) {
 	}
 	j.pending = append(j.pending, p)
 	j.waiting += len(p.records)
-	kick := j.writer == idle || j.writer == waiting && p.done != nil
+	kick := j.writer == idle || j.writer == waiting && p.waits()
 	help := j.writer == busy && j.waiting >= helpFrom
 	if kick {
 		j.writer = busy
@@ -155,7 +162,7 @@ func (j *Journal) add(p pending) {
 	if help {
 		j.waiting = 0
 	}
-	early := j.early.wakes(&p)
+	early := !j.options.replica && j.early.wakes(&p)
 	j.mu.Unlock()
 	if early {
 		wake(j.early.kick)

@@ -21,6 +21,8 @@ type keeper struct {
 	stop    chan struct{}
 	workers sync.WaitGroup
 
+	asked asked
+
 	// Used by its goroutine, and by Open and Close.
 
 	numbers  []uint64 // of the kept checkpoints, the newest first
@@ -33,6 +35,7 @@ type keeper struct {
 func (j *Journal) keepUp() {
 	k := &j.keep
 	defer k.workers.Done()
+	defer k.asked.end(&j.mu)
 	for {
 		select {
 		case <-k.kick:
@@ -100,6 +103,12 @@ func (j *Journal) wait(pause time.Duration, enough func() bool) bool {
 // pressed reports whether the keeper must work without pauses: the log is much too long, or appends wait for it to free
 // segments.
 func (j *Journal) pressed() bool {
+	j.mu.Lock()
+	asked := len(j.keep.asked.list) > 0
+	j.mu.Unlock()
+	if asked {
+		return true
+	}
 	j.log.Lock()
 	defer j.log.Unlock()
 	return j.log.starving > 0 || j.excess() >= 2
@@ -130,7 +139,10 @@ func (j *Journal) worth() bool {
 
 // due reports whether it is time for a checkpoint.
 func (j *Journal) due() bool {
-	return int64(j.counters.bytes.Load())-j.keep.written >= j.options.SegmentSize || j.hasEmptySegment()
+	j.mu.Lock()
+	asked := len(j.keep.asked.list) > 0
+	j.mu.Unlock()
+	return asked || int64(j.counters.bytes.Load())-j.keep.written >= j.options.SegmentSize || j.hasEmptySegment()
 }
 
 // hasEmptySegment reports whether there is a segment without live records.
@@ -157,6 +169,7 @@ type snapshot struct {
 // afterwards.
 func (j *Journal) snapshot(clean bool) (s snapshot) {
 	l := &j.log
+	l.mark()
 	c := index.Checkpoint{Clean: clean, Number: l.number, Fresh: l.fresh, Index: l.index, Segments: map[uint64]*index.Segment{}}
 	c.Begin, c.Offset = l.fresh, format.BatchesFrom
 	if l.tail != nil {
@@ -178,22 +191,29 @@ func (j *Journal) snapshot(clean bool) (s snapshot) {
 	return s
 }
 
-// checkpoint writes a checkpoint at the end of the encoded log.
+// checkpoint writes a checkpoint at the end of the encoded log, and answers those who asked for one.
 func (j *Journal) checkpoint() error {
 	l := &j.log
+	j.mu.Lock()
+	asked := j.keep.asked.take()
+	j.mu.Unlock()
 	l.Lock()
-	if l.ended || l.failed != nil {
+	err := store.ErrClosed
+	if !l.ended && l.failed == nil {
+		s := j.snapshot(false)
+		done := l.endBatch()
 		l.Unlock()
-		return store.ErrClosed
+		wake(j.kick)
+		if err = <-done; err == nil {
+			err = j.install(s)
+		}
+	} else {
+		l.Unlock()
 	}
-	s := j.snapshot(false)
-	done := l.endBatch()
-	l.Unlock()
-	wake(j.kick)
-	if err := <-done; err != nil {
-		return err
+	for _, done := range asked {
+		done(err)
 	}
-	return j.install(s)
+	return err
 }
 
 // install makes a snapshot durable, drops the oldest checkpoint, and frees segments that no checkpoint needs.
@@ -203,7 +223,7 @@ func (j *Journal) install(s snapshot) error {
 	if len(k.numbers) > 0 {
 		number = k.numbers[0] + 1
 	}
-	if err := k.takeOld(j.dir); err != nil {
+	if err := errors.Join(j.unsynced.sync(j.table, s.segment), k.takeOld(j.dir)); err != nil {
 		return err
 	}
 	if err := k.spare.Write(number, s.bytes); err != nil {

@@ -39,6 +39,7 @@ func load(fs vfs.FS, dir string, o Options) (*Journal, recovery.Report, error) {
 	if err != nil {
 		return nil, recovery.Report{}, fmt.Errorf("journal: %w", err)
 	}
+	f.Unsynced = o.replica
 	r, err := f.Recover()
 	if err != nil {
 		return nil, recovery.Report{}, fmt.Errorf("journal: %w", err)

@@ -22,38 +22,35 @@ func (j *Journal) Recall(q store.QueueID, done func([]store.Recovered, error)) {
 		go done(nil, store.ErrClosed)
 		return
 	}
-	j.add(pending{snap: func() { work = j.live(q, nil) }, done: func(err error) {
+	j.add(pending{snap: func() { work = j.live(map[store.QueueID]*index.Queue{q: j.log.index.Queues[q]}, nil, true) }, done: func(err error) {
 		go func() {
 			defer j.reads.Done()
 			if err != nil {
 				done(nil, err)
 				return
 			}
-			done(j.collect(work))
+			parts, err := j.collect(work)
+			done(join(parts[q]), err)
 		}()
 	}})
 }
 
-// live copies the sets of a queue's live messages, or of all queues in one segment. The log is locked; the segments are
+// live copies the sets of live messages of queues, in one segment or, with nil, in all. The log is locked; the segments are
 // pinned.
-func (j *Journal) live(id store.QueueID, in *index.Segment) (work []*recovery.Scanned) {
-	queues := j.log.index.Queues
-	if in == nil {
-		queues = map[store.QueueID]*index.Queue{}
-		if q := j.log.index.Queues[id]; q != nil {
-			queues[id] = q
-		}
-	}
+func (j *Journal) live(queues map[store.QueueID]*index.Queue, in *index.Segment, spills bool) (work []*recovery.Scanned) {
 	bySegment := map[uint64]*recovery.Scanned{}
 	for id, q := range queues {
+		if q == nil {
+			continue
+		}
 		for _, s := range q.Sets {
-			if in != nil && s.Seg != in {
+			if in != nil && s.Seg != in || !spills && s.Spilled() {
 				continue
 			}
 			one := bySegment[s.Seg.Seq]
 			if one == nil {
 				one = recovery.NewScan(s.Seg, j.log.endOf(s.Seg))
-				one.Spills = true
+				one.Spills = spills
 				bySegment[s.Seg.Seq] = one
 				work = append(work, one)
 				if _, err := j.table.pin(s.Seg.Seq); err != nil {
@@ -75,10 +72,9 @@ func (l *log) endOf(s *index.Segment) int64 {
 	return s.End
 }
 
-// collect reads the metadata of live messages.
-func (j *Journal) collect(work []*recovery.Scanned) ([]store.Recovered, error) {
-	var parts [][]store.Recovered
-	var failed error
+// collect reads the metadata of live messages, for each queue in parts.
+func (j *Journal) collect(work []*recovery.Scanned) (parts map[store.QueueID][][]store.Recovered, failed error) {
+	parts = map[store.QueueID][][]store.Recovered{}
 	for _, one := range work {
 		if one.Err == nil {
 			one.Err = one.Read()
@@ -91,9 +87,9 @@ func (j *Journal) collect(work []*recovery.Scanned) ([]store.Recovered, error) {
 		for _, d := range one.Damages {
 			j.damaged(d)
 		}
-		for _, list := range one.Messages {
-			parts = append(parts, list)
+		for id, list := range one.Messages {
+			parts[id] = append(parts[id], list)
 		}
 	}
-	return join(parts), failed
+	return parts, failed
 }

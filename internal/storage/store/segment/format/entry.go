@@ -43,7 +43,7 @@ func decodeWith(b []byte, at int64, sum func(to int64) uint32) (e Entry, ok bool
 		}
 		e, ok = decodePut(b, at, kind, sum)
 		return e, ok && e.Body == 0 && e.Flags == 0
-	case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled, store.Deferred, store.Postponed, store.GivenBack:
+	case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled, store.Deferred, store.Postponed, store.GivenBack, store.Applied:
 	default:
 		return e, false
 	}

@@ -24,7 +24,7 @@ import (
 // The highest bit of records is set while the batch is written ahead: the one before it was not durable yet. The head is
 // written again without it before the batch is durable.
 //
-// A run (Delivered, Returned, GivenBack, Remove, Retire, Released, Deferred, Rescheduled, Postponed; for the last two, time is
+// A run (Applied, Delivered, Returned, GivenBack, Remove, Retire, Released, Deferred, Rescheduled, Postponed; for the last two, time is
 // when the messages are due or ready again; a Released of version 2 has the TTL of the queue there):
 //
 //	 0     4             5   6     7   8       16      24     32
@@ -167,7 +167,7 @@ func AppendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record
 			head[4] = versionReleased<<4 | byte(r.Kind)
 			little.PutUint64(head[32:], uint64(r.TTLThen))
 		}
-	case store.Put, store.Spill, store.Delivered, store.Returned, store.Remove, store.Retire, store.Named, store.Deferred, store.GivenBack:
+	case store.Put, store.Spill, store.Delivered, store.Returned, store.Remove, store.Retire, store.Named, store.Deferred, store.GivenBack, store.Applied:
 	}
 	little.PutUint32(head[0:], SumAt(seed, head[4:], at))
 	return append(b, head[:]...)

@@ -18,6 +18,7 @@ type Walker struct {
 	// Gap: the next segment is missing, so missing batches may have been in that one.
 	Gap     bool
 	Until   int64 // where the batches end, at the latest
+	Whole   bool  // the first batch that is not whole, or not the next one, is the end
 	entries []Entry
 	buf     []byte
 	bufAt   int64
@@ -83,7 +84,7 @@ func (w *Walker) Next(number uint64, each func(*Entry)) (uint64, bool) {
 	info, ok := w.Head(w.At)
 	from := w.At
 	if ok {
-		if info.Number >= w.Limit {
+		if info.Number >= w.Limit || w.Whole && info.Number != max(number, 1) {
 			return number, false
 		}
 		if info.end() <= w.Until && w.records(info.at+BatchHead, info.end()) && len(w.entries) == info.records {
@@ -92,7 +93,7 @@ func (w *Walker) Next(number uint64, each func(*Entry)) (uint64, bool) {
 		number = info.Number
 		from++
 	}
-	if w.Fault != nil {
+	if w.Fault != nil || w.Whole {
 		return number, false // unreadable bytes are not known to be damaged
 	}
 	if behind, found := w.proof(from, number); w.Fault == nil && found && behind.Number >= number && behind.Number < w.Limit {

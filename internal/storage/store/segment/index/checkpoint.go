@@ -28,7 +28,8 @@ import (
 // deferred ones and, as numbers, the places of the TTLs of the queue at their release; count of rescheduled messages
 // and for each number and due time, and the same for postponed ones with the time when they are ready again; the count
 // of these TTLs and the TTLs; after the sets the count of names and for each the queue, the virtual host and the name,
-// both with their lengths.
+// both with their lengths; in version 8 the number of the
+// last entry that a replica has applied. Other journals have version 7, without it.
 //
 // Version 6 has no TTLs, version 5 no postponed messages either, version 4 no deferred ones either, version 3 no names
 // either. Versions 1 and 2
@@ -37,7 +38,7 @@ import (
 // number and count. Version 1 also lacks released and rescheduled messages.
 const (
 	checkpointMagic   = "CmCheck1"
-	checkpointVersion = 7
+	checkpointVersion = 8
 	CheckpointHead    = 18 // bytes, before the numbers
 )
 
@@ -60,7 +61,11 @@ func CheckpointName(number uint64) string { return fmt.Sprintf("checkpoint-%010d
 
 // EncodeCheckpoint encodes the state of the log, which is locked and at the end of a batch.
 func EncodeCheckpoint(c Checkpoint) []byte {
-	b := append([]byte(checkpointMagic), checkpointVersion, flag(c.Clean), 0, 0, 0, 0, 0, 0, 0, 0)
+	version := byte(checkpointVersion)
+	if c.Index.Applied == 0 {
+		version--
+	}
+	b := append([]byte(checkpointMagic), version, flag(c.Clean), 0, 0, 0, 0, 0, 0, 0, 0)
 	number := func(n uint64) { b = binary.AppendUvarint(b, n) }
 	number(c.Begin)
 	number(uint64(c.Offset))
@@ -94,6 +99,9 @@ func EncodeCheckpoint(c Checkpoint) []byte {
 		b = append(b, name.VHost...)
 		number(uint64(len(name.Queue)))
 		b = append(b, name.Queue...)
+	}
+	if c.Index.Applied > 0 {
+		number(c.Index.Applied)
 	}
 	binary.LittleEndian.PutUint64(b[10:], uint64(len(b)+4))
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, format.Castagnoli))
@@ -264,6 +272,9 @@ func DecodeCheckpoint(b []byte) (Checkpoint, error) {
 			id := store.QueueID(s.number())
 			c.Index.Names[id] = store.Name{VHost: s.text(), Queue: s.text()}
 		}
+	}
+	if version > 7 {
+		c.Index.Applied = s.number()
 	}
 	c.Index.Highest = highest
 	if s.bad {

@@ -17,6 +17,8 @@ type Index struct {
 	Names   map[store.QueueID]store.Name
 	Highest store.QueueID // ever seen
 	Copies  Copies
+	// Applied is the number of the last entry that a replica has applied; 0 in other journals.
+	Applied uint64
 }
 
 // Queue indexes the live messages of a queue: one set for each segment (and another for spilled messages), in the order
@@ -208,7 +210,7 @@ func (x *Index) Apply(q *Queue, r *store.Record) bool {
 		}
 		x.Names[q.Id] = r.Name()
 		return true
-	case store.Put, store.Spill: // not runs
+	case store.Put, store.Spill, store.Applied: // not runs of messages
 	}
 	return false
 }
@@ -226,6 +228,10 @@ func (q *Queue) mark(r *store.Record, do func(s *Set, first, last uint64) int) b
 
 // Replay applies a record of the log. Spills are forgotten.
 func (x *Index) Replay(seg *Segment, e *format.Entry) {
+	if e.Record.Kind == store.Applied {
+		x.Applied = e.Record.Last
+		return
+	}
 	q := x.Queue(e.Queue)
 	switch {
 	case e.Record.Kind == store.Spill:
@@ -235,5 +241,20 @@ func (x *Index) Replay(seg *Segment, e *format.Entry) {
 		q.Move(seg, e.Record.First, false, e.Size, e.Marks)
 	default:
 		q.Put(seg, e.Record.First, false, e.Size)
+	}
+}
+
+// ForgetSpills removes all spilled messages.
+func (x *Index) ForgetSpills() {
+	for id, q := range x.Queues {
+		for _, s := range q.Sets {
+			if s.spill {
+				s.Seg.count(-s.Live, -s.bytes)
+				s.Live = 0
+			}
+		}
+		if q.Drop(); len(q.Sets) == 0 {
+			delete(x.Queues, id)
+		}
 	}
 }

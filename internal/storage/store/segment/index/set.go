@@ -287,3 +287,6 @@ func (s *Set) copy() Set {
 	c.dues, c.until = maps.Clone(s.dues), maps.Clone(s.until)
 	return c
 }
+
+// Spilled reports whether the set has spilled messages.
+func (s *Set) Spilled() bool { return s.spill }

@@ -31,6 +31,9 @@ type folder struct {
 	Damages         []Damage
 	// unknown are segments without a readable header, with the file's size.
 	unknown []*index.Segment
+	// Unsynced: the log of a replica, which may be torn anywhere behind the newest checkpoint. Everything behind the first batch that is not whole is
+	// dropped: the log of the cluster has it.
+	Unsynced bool
 	// Mark states how far the log was written; it is zero if there is none, as in the folder of an older version.
 	Mark progress.Mark
 }

@@ -134,7 +134,11 @@ func (r *Recovery) replay() error {
 		firsts[i] = next
 	}
 	for i, s := range todo {
-		if firsts[i] != firsts[i+1] {
+		if r.Unsynced && i > 0 && firsts[i] != r.Number && !empty[i] {
+			r.drop(todo[i:])
+			break
+		}
+		if !r.Unsynced && firsts[i] != firsts[i+1] {
 			r.gap(s, firsts[i])
 		}
 		if err := r.replaySegment(s, firsts[i+1], r.Known[s.Seq+1] == nil || empty[i+1]); err != nil {
@@ -142,6 +146,15 @@ func (r *Recovery) replay() error {
 		}
 	}
 	return nil
+}
+
+// drop forgets segments behind the end of a replica's log.
+func (r *Recovery) drop(list []*index.Segment) {
+	r.Mark.Newest = 0 // it is not missing
+	for _, s := range list {
+		delete(r.Known, s.Seq)
+		r.Leftovers = append(r.Leftovers, filepath.Join(r.dir, index.SegmentName(s.Seq)))
+	}
 }
 
 // first returns the number of the first batch in a segment.
@@ -180,6 +193,9 @@ func (r *Recovery) replaySegment(s *index.Segment, limit uint64, gap bool) error
 	return r.opened(s, func() error {
 		w := s.Walker(from)
 		w.Limit, w.Gap = limit, gap
+		if r.Unsynced {
+			w.Limit, w.Whole = math.MaxUint64, true
+		}
 		w.Damage = func(at int64, text string) {
 			r.Damages = append(r.Damages, Damage{File: index.SegmentName(s.Seq), Offset: at, Text: text})
 		}

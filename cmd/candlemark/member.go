@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"candlemark/internal/admin/backup"
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/systemd"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/cluster"
+
+	"github.com/rs/zerolog"
+)
+
+// member is a node of a cluster: a broker runs in it while it leads.
+type member struct {
+	cfg    config.Config
+	log    zerolog.Logger
+	node   *cluster.Node
+	broker *broker
+	idle   *http.Server // answers while no broker runs
+	failed chan error
+	first  config.FirstUser
+	notify func(string)
+}
+
+// serveMember runs a node of a cluster until ctx ends, and returns the exit code.
+func serveMember(ctx context.Context, settings *config.Settings, log zerolog.Logger) int {
+	manager := systemd.New(os.Getenv)
+	m := &member{cfg: settings.Config, log: log, failed: make(chan error, 2), first: settings.First, notify: func(what string) { _ = manager.Notify(what) }}
+	c := settings.Cluster
+	var err error
+	m.node, err = cluster.Open(cluster.Config{
+		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
+		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, Abandon: true, Log: log,
+	})
+	if err != nil {
+		log.Error().Err(remedied(err, "cluster-listen", c.Listen)).Msg("start failed")
+		return 1
+	}
+	m.follow()
+	m.notify(systemd.Ready)
+	return m.run(ctx)
+}
+
+// run follows the elections.
+func (m *member) run(ctx context.Context) int {
+	for {
+		var asked <-chan struct{}
+		if m.broker != nil {
+			asked = m.broker.process.asked
+		}
+		select {
+		case leads := <-m.node.Leads():
+			switch {
+			case leads && m.broker == nil:
+				m.lead()
+			case !leads && m.broker != nil:
+				m.log.Warn().Msg("this node no longer leads the cluster: all clients are disconnected")
+				return replaceProcess(m.log)
+			}
+		case err := <-m.failed:
+			m.log.Error().Err(err).Msg("this node of the cluster has failed; the others go on")
+			return 1
+		case <-ctx.Done():
+			return m.stop()
+		case <-asked:
+			return m.stop()
+		}
+	}
+}
+
+// lead starts the broker on what the cluster has committed.
+func (m *member) lead() {
+	began := time.Now()
+	journal, meta, err := m.node.Lead()
+	if errors.Is(err, cluster.ErrLost) {
+		return // the loss is reported, too
+	}
+	if err == nil {
+		m.unfollow()
+		err = m.start(journal, meta)
+	}
+	if err != nil {
+		m.log.Error().Err(err).Msg("the broker could not start on this node; another one is asked to lead")
+		if err := m.node.Resign(); err != nil {
+			m.failed <- err
+		}
+		return
+	}
+	m.log.Info().Int64("took_ms", time.Since(began).Milliseconds()).Msg("this node leads the cluster")
+	m.broker.logReady(m.first, m.log)
+}
+
+func (m *member) start(journal *cluster.Journal, meta *cluster.Definitions) error {
+	users, err := usersFor(m.cfg, m.log)
+	if err != nil {
+		return err
+	}
+	d := &data{log: m.log, definitions: meta, messages: journal, failed: make(chan error, 1)}
+	d.backups = backup.NewKeeper(backup.Config{Take: func() (*backup.Cut, error) { return nil, errNoBackup }, Log: m.log})
+	b := &broker{process: &process{level: processLevel, asked: make(chan struct{}, 1)}, clock: chosenClock{Clock: clock.New()}, users: users, data: d}
+	filled := true
+	if err := b.start(m.cfg, &filled, m.log); err != nil {
+		return err
+	}
+	m.broker = b
+	return nil
+}
+
+var errNoBackup = errors.New("a node of a cluster makes no backups yet")
+
+// onFull: a leader whose disk is full hands over.
+func (m *member) onFull(full bool) {
+	m.log.Warn().Bool("full", full).Msg("the state of disk space for the journal has changed")
+	if full {
+		go func() { _ = m.node.Resign() }()
+	}
+}
+
+// follow answers HTTP requests while no broker runs. Clients of AMQP are refused by the system: nobody listens.
+func (m *member) follow() {
+	if m.cfg.HTTP == "" {
+		return
+	}
+	l, err := net.Listen("tcp", m.cfg.HTTP)
+	if err != nil {
+		m.log.Warn().Err(err).Msg("requests are not answered while this node does not lead")
+		return
+	}
+	m.idle = &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		reason := fmt.Sprintf("node %s does not lead the cluster; no node does at the moment", m.cfg.Cluster.Node)
+		if leader := m.node.Leader(); leader != "" {
+			reason = fmt.Sprintf("node %s does not lead the cluster; node %s does", m.cfg.Cluster.Node, leader)
+		}
+		_ = json.NewEncoder(w).Encode(map[string]string{"error": "not_leader", "reason": reason})
+	})}
+	go func() { _ = m.idle.Serve(l) }()
+}
+
+func (m *member) unfollow() {
+	if m.idle != nil {
+		_ = m.idle.Close()
+		m.idle = nil
+	}
+}
+
+// stop ends the broker and the node; another node leads.
+func (m *member) stop() int {
+	m.notify(systemd.Stopping)
+	m.log.Info().Msg("stopping")
+	m.unfollow()
+	if m.broker != nil {
+		stopped := make(chan error, 1)
+		go func() { stopped <- m.broker.stop() }()
+		for m.broker != nil {
+			select {
+			case err := <-stopped:
+				if err != nil {
+					m.log.Error().Err(err).Msg("the broker did not stop cleanly")
+				}
+				m.broker = nil
+				if err := m.node.Resign(); err != nil {
+					m.log.Info().Err(err).Msg("no other node was asked to lead")
+				}
+			case leads := <-m.node.Leads():
+				if !leads { // nothing that the broker still does counts
+					m.log.Info().Msg("stopped; this node did not lead any more")
+					return 0
+				}
+			}
+		}
+	}
+	if err := m.node.Close(); err != nil {
+		m.log.Error().Err(err).Msg("the node did not stop cleanly")
+		return 1
+	}
+	m.log.Info().Msg("stopped")
+	return 0
+}

@@ -1,0 +1,344 @@
+package integration
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	wire "encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// nodes are the processes of a cluster.
+type nodes struct {
+	*testing.T
+	dir     string
+	members []string // name=address of the port of the cluster
+	amqp    []string
+	logs    []string // files
+	running []*exec.Cmd
+}
+
+func startNodes(t *testing.T) *nodes {
+	t.Helper()
+	inTime(t)
+	c := &nodes{T: t, dir: t.TempDir(), running: make([]*exec.Cmd, 3)}
+	free := func() string {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		return l.Addr().String()
+	}
+	for i := range 3 {
+		c.members = append(c.members, fmt.Sprintf("n%d=%s", i+1, free()))
+		c.amqp = append(c.amqp, free())
+		c.logs = append(c.logs, filepath.Join(c.dir, fmt.Sprintf("n%d.log", i+1)))
+	}
+	for i := range 3 {
+		c.start(i)
+	}
+	t.Cleanup(func() {
+		for i := range c.running {
+			c.signal(i, syscall.SIGTERM)
+			c.wait(i)
+		}
+		for _, log := range c.logs {
+			text, _ := os.ReadFile(log)
+			for _, bad := range []string{"actor panicked", "DATA RACE", "panic:", "fatal error:", "damaged"} {
+				if strings.Contains(string(text), bad) {
+					t.Errorf("%q in %s", bad, log)
+				}
+			}
+			if t.Failed() {
+				t.Logf("%s:\n%s", log, text)
+			}
+		}
+	})
+	return c
+}
+
+func (c *nodes) start(i int) {
+	c.Helper()
+	path, err := binary()
+	if err != nil {
+		c.Fatal(err)
+	}
+	args := []string{
+		"serve", "--amqp", c.amqp[i], "--http", "", "--data-dir", filepath.Join(c.dir, fmt.Sprintf("n%d", i+1)), "--log-format", "json",
+		"--cluster-node", fmt.Sprintf("n%d", i+1),
+	}
+	for _, m := range c.members {
+		args = append(args, "--cluster-member", m)
+	}
+	log, err := os.OpenFile(c.logs[i], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		c.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(path, args...)
+	cmd.Env, cmd.Stderr = append(cmd.Environ(), "CANDLEMARK_CLUSTER_SECRET=a secret of the test"), log
+	if err := cmd.Start(); err != nil {
+		c.Fatal(err)
+	}
+	c.running[i] = cmd
+}
+
+func (c *nodes) signal(i int, s syscall.Signal) { _ = c.running[i].Process.Signal(s) }
+
+func (c *nodes) wait(i int) { _ = c.running[i].Wait() }
+
+// dial connects with the node that leads, and returns its number.
+func (c *nodes) dial() (*amqp.Connection, int) {
+	c.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		for i, address := range c.amqp {
+			conn, err := amqp.DialConfig("amqp://guest:guest@"+address+"/", amqp.Config{Heartbeat: 2 * time.Second, Dial: amqp.DefaultDial(2 * time.Second)})
+			if err == nil {
+				return conn, i
+			}
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+	return nil, -1
+}
+
+// clusterStorm publishes and consumes while nodes are in trouble.
+type clusterStorm struct {
+	*nodes
+	confirmed, seen sync.Map
+	count           atomic.Int64
+	flagless        atomic.Int64
+}
+
+const stormQueue = "storm"
+
+func (s *clusterStorm) channel() (*amqp.Connection, *amqp.Channel) {
+	for {
+		conn, _ := s.dial()
+		if conn == nil {
+			return nil, nil
+		}
+		ch, err := conn.Channel()
+		if err == nil {
+			_, err = ch.QueueDeclare(stormQueue, true, false, false, false, amqp.Table{"x-queue-type": "quorum"})
+		}
+		if err == nil {
+			return conn, ch
+		}
+		_ = conn.Close()
+	}
+}
+
+// publish publishes numbers from a producer with confirms until ctx ends.
+func (s *clusterStorm) publish(ctx context.Context, producer uint64) {
+	for n := producer << 48; ctx.Err() == nil; {
+		conn, ch := s.channel()
+		if ch == nil {
+			return
+		}
+		if ch.Confirm(false) == nil {
+			for ctx.Err() == nil {
+				n++
+				d, err := ch.PublishWithDeferredConfirm("", stormQueue, false, false, amqp.Publishing{DeliveryMode: 2, Body: wire.BigEndian.AppendUint64(nil, n)})
+				if err != nil {
+					break
+				}
+				limit, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+				ok, err := d.WaitContext(limit)
+				cancel()
+				if err != nil {
+					break
+				}
+				if ok {
+					s.confirmed.Store(n, true)
+					s.count.Add(1)
+				}
+			}
+		}
+		_ = conn.Close()
+	}
+}
+
+// consume consumes until done is closed and nothing comes any more.
+func (s *clusterStorm) consume(done <-chan struct{}) {
+	for {
+		conn, ch := s.channel()
+		if ch == nil {
+			return
+		}
+		_ = ch.Qos(50, 0, false)
+		in, err := ch.Consume(stormQueue, "", false, false, false, false, nil)
+		for open := err == nil; open; {
+			select {
+			case d, ok := <-in:
+				if open = ok; !ok {
+					continue
+				}
+				if _, again := s.seen.Swap(wire.BigEndian.Uint64(d.Body), true); again && !d.Redelivered {
+					s.flagless.Add(1)
+				}
+				_ = d.Ack(false)
+			case <-time.After(time.Second):
+				select {
+				case <-done:
+					_ = conn.Close()
+					return
+				default:
+				}
+			}
+		}
+		_ = conn.Close()
+	}
+}
+
+// progress waits until more messages are confirmed.
+func (s *clusterStorm) progress() {
+	s.Helper()
+	want := s.count.Load() + 200
+	for end := time.Now().Add(patience); s.count.Load() < want; <-time.After(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.Fatal("nothing is confirmed any more")
+		}
+	}
+}
+
+// TestClusterStorm_CLU1: nodes are killed, one at a time and all at once, and paused; everything that was confirmed is delivered.
+func TestClusterStorm_CLU1(t *testing.T) {
+	s := &clusterStorm{nodes: startNodes(t)}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var producers, consumer sync.WaitGroup
+	for p := range uint64(3) {
+		producers.Go(func() { s.publish(ctx, p+1) })
+	}
+	drained := make(chan struct{})
+	consumer.Go(func() { s.consume(drained) })
+	leader := func() int {
+		conn, i := s.dial()
+		if conn == nil {
+			t.Fatal("no node leads")
+		}
+		_ = conn.Close()
+		return i
+	}
+	for range 3 {
+		s.progress()
+		i := leader()
+		s.signal(i, syscall.SIGKILL)
+		s.wait(i)
+		s.progress() // without it
+		s.start(i)
+	}
+	s.progress()
+	i := leader()
+	s.signal(i, syscall.SIGSTOP)
+	s.progress() // another one leads
+	s.signal(i, syscall.SIGCONT)
+	s.progress()
+	for i := range s.running {
+		s.signal(i, syscall.SIGKILL)
+	}
+	for i := range s.running {
+		s.wait(i)
+		s.start(i)
+	}
+	s.progress()
+	cancel()
+	producers.Wait()
+	close(drained)
+	consumer.Wait()
+	lost := 0
+	s.confirmed.Range(func(n, _ any) bool {
+		if _, ok := s.seen.Load(n); !ok {
+			lost++
+		}
+		return true
+	})
+	if lost > 0 {
+		t.Errorf("%d of %d confirmed messages were lost", lost, s.count.Load())
+	}
+	t.Logf("%d messages were confirmed, %d came again without the flag", s.count.Load(), s.flagless.Load())
+}
+
+// tryOnce runs serve --cluster-try over a folder while use is called with a channel of the node that leads.
+func tryOnce(t *testing.T, dir string, use func(*amqp.Channel)) {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "serve", "--cluster-try", "3", "--data-dir", dir)
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	}()
+	c := &nodes{T: t}
+	lines := bufio.NewScanner(out)
+	for len(c.amqp) < 3 && lines.Scan() {
+		if f := strings.Fields(lines.Text()); len(f) == 4 {
+			c.amqp = append(c.amqp, strings.TrimPrefix(f[1], "amqp://guest:guest@"))
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	conn, _ := c.dial()
+	if conn == nil {
+		t.Fatal("no node leads")
+	}
+	defer conn.Close()
+	ch, err := conn.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	use(ch)
+}
+
+// TestClusterTry: serve --cluster-try starts a cluster; what it confirmed is there when it is started again.
+func TestClusterTry(t *testing.T) {
+	inTime(t)
+	dir := filepath.Join(t.TempDir(), "cluster")
+	tryOnce(t, dir, func(ch *amqp.Channel) {
+		if _, err := ch.QueueDeclare("q", true, false, false, false, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := ch.Confirm(false); err != nil {
+			t.Fatal(err)
+		}
+		d, err := ch.PublishWithDeferredConfirm("", "q", false, false, amqp.Publishing{DeliveryMode: 2, Body: []byte("x")})
+		if err != nil || !d.Wait() {
+			t.Fatalf("no confirm: %v", err)
+		}
+	})
+	tryOnce(t, dir, func(ch *amqp.Channel) {
+		if d, ok, err := ch.Get("q", true); err != nil || !ok || string(d.Body) != "x" {
+			t.Errorf("got %q, %v, %v", d.Body, ok, err)
+		}
+	})
+}

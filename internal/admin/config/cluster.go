@@ -1,0 +1,54 @@
+package config
+
+import (
+	"net"
+	"strings"
+)
+
+// Cluster are the settings of a node of a cluster.
+type Cluster struct {
+	Node    string   // its name; empty for a broker alone
+	Members []string // name=host:port
+	Listen  string   // empty for the address among the members
+	Secret  string
+}
+
+// minSecret is the least length of a secret, bytes.
+const minSecret = 16
+
+// Addresses returns the addresses of the members by name. The settings were checked.
+func (c Cluster) Addresses() map[string]string {
+	members := map[string]string{}
+	for _, m := range c.Members {
+		name, address, _ := strings.Cut(m, "=")
+		members[name] = address
+	}
+	return members
+}
+
+// check records what is wrong with the settings.
+func (c Cluster) check(wrong *problems) {
+	if c.Node == "" {
+		if len(c.Members) > 0 || c.Listen != "" {
+			wrong.add("cluster-node", "a member of a cluster needs its name")
+		}
+		return
+	}
+	names := map[string]bool{}
+	for _, m := range c.Members {
+		name, address, ok := strings.Cut(m, "=")
+		if _, _, err := net.SplitHostPort(address); !ok || err != nil || name == "" || strings.ContainsAny(name, "/, ") {
+			wrong.add("cluster-member", "%q is not name=host:port", m)
+		}
+		if names[name] {
+			wrong.add("cluster-member", "there are two members named %s", name)
+		}
+		names[name] = true
+	}
+	if !names[c.Node] {
+		wrong.add("cluster-member", "this node, %s, is not among the members", c.Node)
+	}
+	if len(c.Secret) < minSecret {
+		wrong.add("cluster-secret", "the secret of a cluster has at least %d bytes; CANDLEMARK_CLUSTER_SECRET sets it", minSecret)
+	}
+}

@@ -1,0 +1,113 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/access/auth"
+	"candlemark/internal/storage/cluster/wire"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	"github.com/rs/zerolog"
+)
+
+// sampleEntry has every field of a record.
+func sampleEntry() []operation {
+	body := []byte(strings.Repeat("body ", 300))
+	full := store.Record{
+		Kind: store.Put, Time: -5, First: 1 << 60, Last: 1 << 60, Again: true, Exchange: []byte("x"), RoutingKey: []byte("k"), Header: []byte("h"), Body: body,
+		Overlay: []byte("o"), Deadline: store.Never, TTL: -1, Priority: 9, Due: 77, Until: 88, TTLThen: 99, Origin: store.Origin{Queue: 3, Seq: 4},
+	}
+	note := store.Record{Kind: store.Put, First: 2, Last: 2, Note: true, Deadline: 7, TTL: 8, Exchange: []byte{}, RoutingKey: []byte{}, Header: []byte{}, Overlay: []byte{}, Body: []byte("short")}
+	shared := note
+	shared.Body = body
+	change := &definitions.Change{Put: []any{auth.VHost{Name: "v"}}}
+	encoded, _ := change.Encode()
+	return []operation{
+		{begin: true},
+		{queue: 1 << 40, records: []store.Record{full, note}},
+		{change: change, encoded: encoded},
+		{queue: 2, records: []store.Record{shared, {Kind: store.Remove, First: 5, Last: 1 << 50, Why: store.Acked, Time: 1}}},
+	}
+}
+
+func TestEntry_CLU1(t *testing.T) {
+	list := sampleEntry()
+	b := encodeEntry(7, 8, list)
+	if sender, number, err := checkEntry(b); err != nil || sender != 7 || number != 8 {
+		t.Fatalf("sender %d, number %d, %v", sender, number, err)
+	}
+	got, err := decodeEntry(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		list[i].encoded = nil
+	}
+	if !reflect.DeepEqual(got, list) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, list)
+	}
+	if n := strings.Count(string(b), "body body body"); n > 110 {
+		t.Errorf("a body that two queues share is in the entry more than once: %d", n)
+	}
+}
+
+// TestEntry_CLU8: damage is noticed, and what is no entry makes no panic.
+func TestEntry_CLU8(t *testing.T) {
+	b := encodeEntry(7, 8, sampleEntry())
+	for i := range b {
+		b[i] ^= 16
+		if _, _, err := checkEntry(b); err == nil {
+			t.Errorf("a flipped bit at %d was accepted", i)
+		}
+		_, _ = decodeEntry(b) // whatever it is
+		b[i] ^= 16
+	}
+	for n := range b {
+		if _, _, err := checkEntry(b[:n]); err == nil {
+			t.Errorf("%d bytes were accepted", n)
+		}
+		_, _ = decodeEntry(b[:n])
+	}
+	b[0] = 9
+	binary.LittleEndian.PutUint32(b[1:], crc32.Checksum(b[sumFrom:], castagnoli))
+	if _, _, err := checkEntry(b); err == nil || !strings.Contains(err.Error(), "version 9") {
+		t.Errorf("a later version: %v", err)
+	}
+}
+
+// TestNoVotesAtTheStart_CLU6: a node that has just started refuses to vote.
+func TestNoVotesAtTheStart_CLU6(t *testing.T) {
+	var address func(string) (string, error)
+	listen := func(identity string) *wire.Port {
+		p, err := wire.Listen("127.0.0.1:0", wire.Config{
+			Secret: []byte("secret"), Log: zerolog.Nop(), Lost: func(string) {}, Judge: func(wire.Hello) wire.Answer { return wire.Answer{} },
+			Hello: func() wire.Hello { return wire.Hello{From: identity} }, Address: func(to string) (string, error) { return address(to) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	to, from := listen("n1/1"), listen("n2/2")
+	address = func(string) (string, error) { return to.Addr().String(), nil }
+	starting := newTransport("n1/1", to, time.Hour, hclog.NewNullLogger())
+	defer starting.Close()
+	caller := newTransport("n2/2", from, time.Hour, hclog.NewNullLogger())
+	defer caller.Close()
+	err := caller.RequestVote("n1/1", "n1/1", &raft.RequestVoteRequest{Term: 9}, &raft.RequestVoteResponse{})
+	if err == nil || !strings.Contains(err.Error(), errEarly.Error()) {
+		t.Errorf("a vote: %v", err)
+	}
+	err = caller.RequestPreVote("n1/1", "n1/1", &raft.RequestPreVoteRequest{Term: 9}, &raft.RequestPreVoteResponse{})
+	if err == nil || !strings.Contains(err.Error(), errEarly.Error()) {
+		t.Errorf("a vote before the election: %v", err)
+	}
+}

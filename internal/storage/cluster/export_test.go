@@ -1,0 +1,45 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"candlemark/internal/storage/store"
+)
+
+// Describe lists what a node has: messages and definitions.
+func (n *Node) Describe() (string, error) {
+	type found struct {
+		lists map[store.QueueID][]store.Recovered
+		err   error
+	}
+	got := make(chan found, 1)
+	r := n.replica()
+	r.journal.Survey(func(lists map[store.QueueID][]store.Recovered, err error) {
+		got <- found{lists, err}
+	})
+	f := <-got
+	if f.err != nil {
+		return "", f.err
+	}
+	var text strings.Builder
+	for _, q := range slices.Sorted(maps.Keys(f.lists)) {
+		for _, m := range f.lists[q] {
+			m.At = 0 // each node has its own places
+			fmt.Fprintf(&text, "%d %+v\n", q, m)
+		}
+	}
+	d, err := r.definitions.Load()
+	fmt.Fprintf(&text, "%+v\n", d)
+	return text.String(), err
+}
+
+// SetTimeout changes how long a node waits for a silent leader.
+func (n *Node) SetTimeout(d time.Duration) error {
+	c := n.raft.ReloadableConfig()
+	c.HeartbeatTimeout, c.ElectionTimeout = d, d
+	return n.raft.ReloadConfig(c)
+}

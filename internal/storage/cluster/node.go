@@ -1,0 +1,329 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"candlemark/internal/storage/cluster/raftlog"
+	"candlemark/internal/storage/cluster/wire"
+	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/store"
+	"candlemark/internal/storage/store/segment"
+	"candlemark/internal/storage/store/vfs"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	"github.com/rs/zerolog"
+)
+
+// Config of a Node.
+type Config struct {
+	Dir     string            // the data folder
+	Name    string            // of this node
+	Members map[string]string // the addresses (host:port) of all nodes, by name
+	Listen  string            // the address of the port of the cluster; by default this node's in Members
+	Secret  []byte            // shared by all nodes
+	// Timeout is how long a follower waits for a leader that is silent before it may become a candidate, 800 ms by default.
+	Timeout time.Duration
+	// SegmentSize is that of the journal, bytes; 0 for the default.
+	SegmentSize int64
+	// SnapshotEvery is how many bytes of the log are between two snapshots, 64 MiB by default; Kept how many bytes of it stay for nodes that are
+	// behind, 128 MiB by default.
+	SnapshotEvery, Kept int64
+	// Abandon: when this node no longer leads, the operations of its broker are never answered, because the process ends.
+	Abandon bool
+	// FS is the file system of log and journal; by default the machine's.
+	FS vfs.FS
+	// OnFailure is called once when this node can no longer be trusted with data: it must end. The other nodes go on.
+	OnFailure func(error)
+	// OnFull is called when the disk becomes full, and when it no longer is.
+	OnFull func(bool)
+	Log    zerolog.Logger
+}
+
+// Node is a member of a cluster.
+type Node struct {
+	cfg       Config
+	lock      *definitions.Marker
+	self      *self
+	snapshots *snapshots
+	machine   *machine
+	files     atomic.Pointer[replica]
+	front     atomic.Pointer[front]
+	log       *raftlog.Log
+	ballots   *raftlog.Votes
+	port      *wire.Port
+	transport *transport
+	raft      *raft.Raft
+
+	once      sync.Once
+	ended     chan struct{} // failed, or being closed
+	workers   sync.WaitGroup
+	leads     chan bool
+	ready     chan struct{} // closed when raft has been started
+	closing   atomic.Bool
+	admitting atomic.Bool
+}
+
+// defaultTimeout is short enough for clients that wait, and long enough for a busy machine.
+const defaultTimeout = 800 * time.Millisecond
+
+// Open opens the data of a node, which it creates if the folder is empty, and takes part in the cluster. Errors: the folder is in use, or belongs to
+// a broker without a cluster or to another node; it is damaged; the disk or the network failed.
+func Open(cfg Config) (n *Node, err error) {
+	if cfg.Members[cfg.Name] == "" {
+		return nil, fmt.Errorf("the members of the cluster do not include this node, %s", cfg.Name)
+	}
+	cfg.Timeout, cfg.Listen = cmp.Or(cfg.Timeout, defaultTimeout), cmp.Or(cfg.Listen, cfg.Members[cfg.Name])
+	cfg.SnapshotEvery, cfg.Kept = cmp.Or(cfg.SnapshotEvery, 64<<20), cmp.Or(cfg.Kept, 128<<20)
+	if cfg.FS == nil {
+		cfg.FS = vfs.OS
+	}
+	n = &Node{cfg: cfg, ended: make(chan struct{}), leads: make(chan bool, 64), ready: make(chan struct{})}
+	n.machine = newMachine(n)
+	if err := n.open(); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
+}
+
+func (n *Node) open() (err error) {
+	if n.lock, err = definitions.Mark(n.cfg.Dir); err != nil {
+		return err
+	}
+	dir := filepath.Join(n.cfg.Dir, raftlog.Folder)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if n.self, err = openSelf(dir, n.cfg.Name); err != nil {
+		return err
+	}
+	if n.snapshots, err = openSnapshots(n, filepath.Join(dir, "snapshot.json")); err != nil {
+		return err
+	}
+	if err := n.openData(); err != nil {
+		return err
+	}
+	if n.log, err = raftlog.Open(n.cfg.FS, dir, raftlog.Options{Kept: n.cfg.Kept, OnFailure: n.fail}); err != nil {
+		return err
+	}
+	if n.ballots, err = raftlog.OpenVotes(n.cfg.FS, dir); err != nil {
+		return err
+	}
+	if err := n.follows(); err != nil {
+		return err
+	}
+	return n.start()
+}
+
+// follows drops a log that ends before the snapshot: the node ended between the two steps of installing one. A snapshot and a log that
+// do not meet are damage.
+func (n *Node) follows() error {
+	s := n.snapshots.saved
+	if s == nil {
+		return nil
+	}
+	first, _ := n.log.FirstIndex()
+	last, _ := n.log.LastIndex()
+	if last > 0 && last < s.Index {
+		return n.log.DeleteRange(first, last)
+	}
+	if last > 0 && first > s.Index+1 {
+		return fmt.Errorf("%w: it begins at entry %d, the snapshot ends at %d", raftlog.ErrDamaged, first, s.Index)
+	}
+	return nil
+}
+
+// start connects the node with the others.
+func (n *Node) start() (err error) {
+	logger := hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: logWriter{n.cfg.Log}, DisableTime: true})
+	n.port, err = wire.Listen(n.cfg.Listen, wire.Config{
+		Secret: n.cfg.Secret, Hello: n.hello, Judge: n.judge, Log: n.cfg.Log,
+		Address: func(identity string) (string, error) {
+			if a := n.cfg.Members[nameOf(identity)]; a != "" {
+				return a, nil
+			}
+			return "", fmt.Errorf("%s is not a member of the cluster", nameOf(identity))
+		},
+		Lost: func(peer string) {
+			if n.started() {
+				n.transport.lost(peer)
+			}
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("the port of the cluster: %w", err)
+	}
+	n.transport = newTransport(n.self.identity(), n.port, n.cfg.Timeout, logger)
+	n.transport.leader, n.transport.rank = n.leader, n.rank
+	c := raft.DefaultConfig()
+	c.LocalID, c.Logger, c.NoSnapshotRestoreOnStart, c.NotifyCh = raft.ServerID(n.self.identity()), logger, true, n.leads
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = n.cfg.Timeout, n.cfg.Timeout, n.cfg.Timeout
+	c.CommitTimeout, c.MaxAppendEntries, c.BatchApplyCh, c.NoLegacyTelemetry = n.cfg.Timeout/40, 16, true, true
+	// compact takes snapshots, by bytes; the log keeps what followers may need.
+	c.SnapshotInterval, c.SnapshotThreshold, c.TrailingLogs = time.Hour, math.MaxInt64, 0
+	if n.raft, err = raft.NewRaft(c, n.machine, n.log, n.ballots, n.snapshots, n.transport); err != nil {
+		return err
+	}
+	close(n.ready)
+	if last, _ := n.log.LastIndex(); last == 0 && n.snapshots.saved == nil && len(n.self.First) > 0 {
+		if err := n.raft.BootstrapCluster(membersOf(n.self.First)).Error(); err != nil {
+			return err
+		}
+	}
+	n.workers.Go(n.form)
+	n.workers.Go(n.compact)
+	return nil
+}
+
+// Leads gets true when this node is elected and false when it no longer leads. It must be received from. Close closes it.
+func (n *Node) Leads() <-chan bool { return n.leads }
+
+// Leader returns the name of the leader, "" if there is none.
+func (n *Node) Leader() string { return nameOf(n.leader()) }
+
+func (n *Node) leader() string {
+	_, id := n.raft.LeaderWithID()
+	return string(id)
+}
+
+// rank returns how many members other than the leader have a lower name than this node, and the number of members.
+func (n *Node) rank(leader string) (rank, members int) {
+	for name := range n.cfg.Members {
+		if name < n.cfg.Name && name != nameOf(leader) {
+			rank++
+		}
+	}
+	return rank, len(n.cfg.Members)
+}
+
+// Lead waits until everything committed is applied, and returns the stores for the broker of this term. Errors: ErrLost, or of the disk.
+func (n *Node) Lead() (*Journal, *Definitions, error) {
+	if err := n.raft.Barrier(0).Error(); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	f := newFront(n, rand.Uint64())
+	n.front.Store(f)
+	began := make(chan error, 1)
+	f.add(operation{begin: true, done: func(err error) { began <- err }}, true)
+	if err := <-began; err != nil {
+		return nil, nil, err
+	}
+	type found struct {
+		lists map[store.QueueID][]store.Recovered
+		err   error
+	}
+	got := make(chan found, 1)
+	n.replica().journal.Survey(func(lists map[store.QueueID][]store.Recovered, err error) {
+		got <- found{lists, err}
+	})
+	r := <-got
+	if r.err == nil && n.failed() {
+		r.err = errDamaged
+	}
+	if r.err != nil {
+		return nil, nil, r.err
+	}
+	return newJournal(f, r.lists), &Definitions{f}, nil
+}
+
+// Resign hands the leadership to another node, if this one leads.
+func (n *Node) Resign() error { return n.raft.LeadershipTransfer().Error() }
+
+// compact takes a snapshot whenever the log has become so much longer.
+func (n *Node) compact() {
+	last := uint64(0)
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-n.ended:
+			return
+		}
+		if now := n.log.Stored(); now-last >= uint64(n.cfg.SnapshotEvery) {
+			last = now
+			if err := n.raft.Snapshot().Error(); err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) {
+				n.cfg.Log.Warn().Err(err).Msg("the log of the cluster could not be shortened")
+			}
+		}
+	}
+}
+
+// started reports whether raft has been started.
+func (n *Node) started() bool {
+	select {
+	case <-n.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+func (n *Node) failed() bool {
+	select {
+	case <-n.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// fail ends the node: its data can no longer be trusted, or stored (CLU-8).
+func (n *Node) fail(err error) {
+	n.once.Do(func() {
+		close(n.ended)
+		if n.cfg.OnFailure != nil {
+			go n.cfg.OnFailure(err)
+		}
+	})
+}
+
+// fatal ends the node unless the error is one that all nodes get.
+func (n *Node) fatal(err error) bool {
+	if errors.Is(err, segment.ErrTooLarge) || errors.Is(err, definitions.ErrNoVHost) {
+		return false
+	}
+	n.fail(err)
+	return true
+}
+
+// Close leaves the cluster and closes the data.
+func (n *Node) Close() (err error) {
+	n.closing.Store(true)
+	n.once.Do(func() { close(n.ended) })
+	if f := n.front.Load(); f != nil {
+		f.fail(ErrLost)
+	}
+	if n.raft != nil {
+		err = n.raft.Shutdown().Error()
+		close(n.leads)
+	}
+	if n.transport != nil {
+		err = errors.Join(err, n.transport.Close())
+	} else if n.port != nil {
+		err = errors.Join(err, n.port.Close())
+	}
+	n.workers.Wait()
+	if r := n.replica(); r != nil {
+		err = errors.Join(err, r.close())
+	}
+	if n.log != nil {
+		err = errors.Join(err, n.log.Close())
+	}
+	if n.ballots != nil {
+		err = errors.Join(err, n.ballots.Close())
+	}
+	if n.lock != nil {
+		err = errors.Join(err, n.lock.Close())
+	}
+	return err
+}

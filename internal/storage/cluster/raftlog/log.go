@@ -1,0 +1,337 @@
+package raftlog
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+
+	"candlemark/internal/storage/store/vfs"
+
+	"github.com/hashicorp/raft"
+)
+
+// Folder is the name of the folder in the data folder of a node.
+const Folder = "raft"
+
+const (
+	defaultSize = 64 << 20 // of a file, bytes
+	cached      = 16 << 20 // bytes of data of the last entries that are kept in memory
+	spareName   = "spare.log"
+)
+
+// Options of a Log.
+type Options struct {
+	Size int64 // of a file in bytes, 64 MiB by default
+	Kept int64 // bytes of entries that stay, when a snapshot has them, for nodes that are behind
+	// OnFailure is called once, from a goroutine of its own, when nothing more can be stored.
+	OnFailure func(error)
+}
+
+// ErrDamaged: what is stored differs from what was written.
+var ErrDamaged = errors.New("the log of the cluster is damaged")
+
+// Log implements raft.LogStore. It is safe for concurrent use; one goroutine at a time stores and deletes.
+type Log struct {
+	fs   vfs.FS
+	dir  string
+	size int64
+	kept int
+
+	onFailure func(error)
+
+	mu     sync.RWMutex
+	files  []*file // the last one is written to
+	spare  vfs.File
+	first  uint64  // index of places[0]
+	places []place // of all entries
+	recent []*raft.Log
+	bytes  int    // of the data in recent
+	total  uint64 // bytes stored since Open
+	number uint64
+	err    error
+	buf    []byte
+}
+
+var (
+	_ raft.LogStore          = (*Log)(nil)
+	_ raft.MonotonicLogStore = (*Log)(nil)
+)
+
+type file struct {
+	vfs.File
+	number uint64
+	seed   uint32
+	name   string
+	size   int64
+	end    int64 // where the next group begins
+}
+
+// place is where an entry is.
+type place struct {
+	file   *file
+	at     int64
+	length int // with its head
+}
+
+// IsMonotonic implements raft.MonotonicLogStore: after a snapshot the log begins anew.
+func (l *Log) IsMonotonic() bool { return true }
+
+// FirstIndex implements raft.LogStore.
+func (l *Log) FirstIndex() (uint64, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if len(l.places) == 0 {
+		return 0, nil
+	}
+	return l.first, nil
+}
+
+// LastIndex implements raft.LogStore.
+func (l *Log) LastIndex() (uint64, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.last(), nil
+}
+
+// last returns the index of the last entry, 0 for none.
+func (l *Log) last() uint64 {
+	if len(l.places) == 0 {
+		return 0
+	}
+	return l.first + uint64(len(l.places)) - 1
+}
+
+// GetLog implements raft.LogStore. Errors: raft.ErrLogNotFound, ErrDamaged or an error of the disk.
+func (l *Log) GetLog(index uint64, to *raft.Log) error {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	last := l.last()
+	if index < l.first || index > last {
+		return raft.ErrLogNotFound
+	}
+	if behind := last - index; behind < uint64(len(l.recent)) {
+		*to = *l.recent[uint64(len(l.recent))-1-behind]
+		return nil
+	}
+	p := l.places[index-l.first]
+	b := make([]byte, p.length)
+	if _, err := p.file.ReadAt(b, p.at); err != nil {
+		return fmt.Errorf("%s: %w", p.file.name, err)
+	}
+	e, _, ok := decodeEntry(b, p.file.seed, p.at)
+	if !ok || e.Index != index {
+		return fmt.Errorf("%w: entry %d, %s at %d", ErrDamaged, index, p.file.name, p.at)
+	}
+	*to = e
+	return nil
+}
+
+// StoreLog implements raft.LogStore.
+func (l *Log) StoreLog(one *raft.Log) error { return l.StoreLogs([]*raft.Log{one}) }
+
+// StoreLogs implements raft.LogStore. An error of the disk is the error of all later calls.
+func (l *Log) StoreLogs(list []*raft.Log) error {
+	if len(list) == 0 {
+		return nil
+	}
+	l.mu.RLock()
+	err, last, f, number := l.err, l.last(), l.files[len(l.files)-1], l.number
+	l.mu.RUnlock()
+	if err != nil {
+		return err
+	}
+	for i, e := range list {
+		if i > 0 && e.Index != list[i-1].Index+1 || i == 0 && last > 0 && e.Index != last+1 {
+			return fmt.Errorf("entry %d does not follow entry %d", e.Index, max(last, list[0].Index))
+		}
+	}
+	size := groupSize(list)
+	if f.end+size > f.size && f.end > pageSize {
+		if f, err = l.next(size); err != nil {
+			return l.fail(err)
+		}
+	}
+	at := f.end
+	l.buf = appendGroup(l.buf[:0], f.seed, at, number, list)
+	for len(l.buf)%pageSize != 0 {
+		l.buf = append(l.buf, zeros[:pageSize-len(l.buf)%pageSize]...)
+	}
+	if _, err := f.WriteAt(l.buf, at); err != nil {
+		return l.fail(err)
+	}
+	if err := f.Sync(); err != nil {
+		return l.fail(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f.end += int64(len(l.buf))
+	if cap(l.buf) > 8<<20 {
+		l.buf = nil
+	}
+	l.number++
+	l.total += uint64(len(l.buf))
+	if len(l.places) == 0 {
+		l.first = list[0].Index
+	}
+	at += groupHead
+	for _, e := range list {
+		n := entryHead + len(e.Data)
+		l.places = append(l.places, place{f, at, n})
+		at += int64(n)
+		l.recent = append(l.recent, e)
+		l.bytes += len(e.Data)
+	}
+	l.trim()
+	return nil
+}
+
+var zeros [pageSize]byte
+
+// trim drops entries from memory.
+func (l *Log) trim() {
+	n := 0
+	for ; l.bytes > cached && n < len(l.recent)-1; n++ {
+		l.bytes -= len(l.recent[n].Data)
+		l.recent[n] = nil
+	}
+	l.recent = l.recent[n:]
+}
+
+func (l *Log) fail(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.err = fmt.Errorf("the log of the cluster: %w", err)
+		if l.onFailure != nil {
+			go l.onFailure(l.err)
+		}
+	}
+	return l.err
+}
+
+// next begins the next file, which has room for a group of size bytes.
+func (l *Log) next(size int64) (*file, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	number, salt := uint64(1), rand.Uint64()
+	if n := len(l.files); n > 0 {
+		number = l.files[n-1].number + 1
+	}
+	f := &file{number: number, seed: seedOf(number, salt), name: fmt.Sprintf("%010d.log", number), size: max(l.size, roundUp(pageSize+size)), end: pageSize}
+	path, spare := filepath.Join(l.dir, f.name), filepath.Join(l.dir, spareName)
+	var err error
+	if l.spare != nil && f.size == l.size {
+		f.File, l.spare = l.spare, nil
+	} else {
+		spare = filepath.Join(l.dir, "new.log")
+		if err := l.fs.Remove(spare); err != nil && !isMissing(err) {
+			return nil, err
+		}
+		if f.File, err = l.fs.Create(spare, f.size); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := f.WriteAt(encodeHeader(number, salt), 0); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(f.Sync(), l.fs.Rename(spare, path), l.fs.SyncDir(l.dir)); err != nil {
+		return nil, err
+	}
+	l.files = append(l.files, f)
+	return f, nil
+}
+
+// DeleteRange implements raft.LogStore, for a range at the beginning or at the end of the log. Entries at the end may be there again
+// after a restart, until others replace them: they were never committed.
+func (l *Log) DeleteRange(low, high uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last := l.last()
+	switch {
+	case len(l.places) == 0 || high < l.first || low > last:
+		return nil
+	case low > l.first && high < last:
+		return fmt.Errorf("entries %d to %d are in the middle of the log", low, high)
+	case low > l.first:
+		l.places = l.places[:low-l.first]
+		l.forget(last - low + 1)
+		return nil
+	case high >= last:
+		l.places, l.recent, l.bytes, l.first = nil, nil, 0, 0
+	default:
+		if high = min(high, l.first+l.spareable()-1); high < l.first {
+			return nil
+		}
+		l.places = append([]place(nil), l.places[high+1-l.first:]...)
+		l.first = high + 1
+		l.recent = l.recent[max(0, len(l.recent)-len(l.places)):]
+		l.bytes = 0
+		for _, e := range l.recent {
+			l.bytes += len(e.Data)
+		}
+	}
+	return l.recycle()
+}
+
+// spareable returns how many entries at the beginning are not needed by followers that are behind.
+func (l *Log) spareable() uint64 {
+	n, size := len(l.places), 0
+	for ; n > 0 && size < l.kept; n-- {
+		size += l.places[n-1].length
+	}
+	return uint64(n)
+}
+
+// forget drops the last n entries from memory.
+func (l *Log) forget(n uint64) {
+	keep := len(l.recent) - int(min(n, uint64(len(l.recent))))
+	for _, e := range l.recent[keep:] {
+		l.bytes -= len(e.Data)
+	}
+	l.recent = l.recent[:keep]
+}
+
+// recycle removes the files before the first entry; one of them is kept for later. Each removal is durable before the next one, so
+// that no file is missing between others after a crash.
+func (l *Log) recycle() error {
+	for len(l.files) > 1 && (len(l.places) == 0 || l.files[0] != l.places[0].file) {
+		f := l.files[0]
+		l.files = l.files[1:]
+		path, err := filepath.Join(l.dir, f.name), error(nil)
+		if l.spare == nil && f.size == l.size {
+			l.spare, err = f.File, l.fs.Rename(path, filepath.Join(l.dir, spareName))
+		} else {
+			err = errors.Join(f.Close(), l.fs.Remove(path))
+		}
+		if err = errors.Join(err, l.fs.SyncDir(l.dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stored returns how many bytes were stored since Open.
+func (l *Log) Stored() uint64 {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.total
+}
+
+// Close closes the files.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.err = errors.New("the log is closed")
+	}
+	var err error
+	for _, f := range l.files {
+		err = errors.Join(err, f.Close())
+	}
+	if l.spare != nil {
+		err = errors.Join(err, l.spare.Close())
+	}
+	return err
+}

@@ -1,0 +1,157 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/raft"
+)
+
+// snapshots implements raft.SnapshotStore: a snapshot is the promise that the replica has everything up to an entry. Its bytes are taken
+// from the replica, as it is then, when another node needs them.
+type snapshots struct {
+	node *Node
+	path string
+
+	mu       sync.Mutex
+	saved    *state // nil before the first snapshot
+	received *state // complete, and not installed
+}
+
+// state is the content of the file with the last snapshot.
+type state struct {
+	Generation         uint64 // number of the folder of the replica
+	Index, Term        uint64
+	Configuration      []byte
+	ConfigurationIndex uint64
+	// Journal and Definitions are the last entries that they had: the replica is damaged if it has less.
+	Journal, Definitions uint64
+}
+
+func openSnapshots(n *Node, path string) (*snapshots, error) {
+	s := &snapshots{node: n, path: path}
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err == nil {
+		s.saved = &state{}
+		err = json.Unmarshal(b, s.saved)
+	}
+	return s, err
+}
+
+// save makes a state durable, in one step.
+func (s *snapshots) save(saved *state) error {
+	err := writeFile(s.path, saved)
+	if err == nil {
+		s.saved = saved
+	}
+	return err
+}
+
+func (s *snapshots) generation() uint64 {
+	if s.saved == nil {
+		return 1
+	}
+	return s.saved.Generation
+}
+
+func (m *state) meta() *raft.SnapshotMeta {
+	return &raft.SnapshotMeta{
+		Version: raft.SnapshotVersionMax, ID: fmt.Sprintf("%d-%d", m.Generation, m.Index), Index: m.Index, Term: m.Term,
+		Configuration: raft.DecodeConfiguration(m.Configuration), ConfigurationIndex: m.ConfigurationIndex,
+	}
+}
+
+// List implements raft.SnapshotStore.
+func (s *snapshots) List() ([]*raft.SnapshotMeta, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.saved == nil {
+		return nil, nil
+	}
+	return []*raft.SnapshotMeta{s.saved.meta()}, nil
+}
+
+// Create implements raft.SnapshotStore.
+func (s *snapshots) Create(_ raft.SnapshotVersion, index, term uint64, c raft.Configuration, configIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &sink{snapshots: s, state: &state{
+		Generation: s.generation(), Index: index, Term: term, Configuration: raft.EncodeConfiguration(c), ConfigurationIndex: configIndex,
+	}}, nil
+}
+
+// Open implements raft.SnapshotStore: for a snapshot that was received, it returns nothing to read; else the replica as it is now.
+func (s *snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
+	s.mu.Lock()
+	if r := s.received; r != nil && r.meta().ID == id {
+		s.mu.Unlock()
+		return r.meta(), io.NopCloser(strings.NewReader("")), nil
+	}
+	s.mu.Unlock()
+	return s.node.machine.cut()
+}
+
+// sink gets a snapshot of this node, which has no bytes, or of another one.
+type sink struct {
+	snapshots *snapshots
+	state     *state
+	unpack    *unpacker
+}
+
+// ID implements raft.SnapshotSink.
+func (k *sink) ID() string { return k.state.meta().ID }
+
+// Write implements raft.SnapshotSink.
+func (k *sink) Write(b []byte) (int, error) {
+	if k.unpack == nil {
+		k.state.Generation++
+		u, err := newUnpacker(k.snapshots.node.folder(k.state.Generation))
+		if err != nil {
+			return 0, err
+		}
+		k.unpack = u
+	}
+	return k.unpack.Write(b)
+}
+
+// Close implements raft.SnapshotSink.
+func (k *sink) Close() error {
+	s := k.snapshots
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k.unpack != nil {
+		if err := k.unpack.Close(); err != nil {
+			return err
+		}
+		s.received = k.state
+		return nil
+	}
+	if k.state.Generation != s.generation() {
+		return errors.New("the replica was replaced")
+	}
+	r := s.node.replica()
+	k.state.Journal = r.journal.Applied()
+	var err error
+	if k.state.Definitions, err = r.definitions.Entry(); err != nil {
+		return err
+	}
+	return s.save(k.state)
+}
+
+// Cancel implements raft.SnapshotSink.
+func (k *sink) Cancel() error {
+	if k.unpack == nil {
+		return nil
+	}
+	_ = k.unpack.Close()
+	return os.RemoveAll(k.unpack.dir)
+}

@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"candlemark/internal/storage/cluster/wire"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+)
+
+// transport carries the calls of raft, and adds two rules: no votes shortly after the start (CLU-6), and an election at once
+// when the leader's process has ended (CLU-7).
+type transport struct {
+	*raft.NetworkTransport
+	identity string
+	calls    chan raft.RPC
+	ended    chan struct{}
+	port     *wire.Port
+	until    time.Time // no votes before
+	leader   func() string
+	rank     func(without string) (rank, members int) // of this node among the members without one
+	looking  atomic.Bool
+	once     sync.Once
+}
+
+var _ raft.WithPreVote = (*transport)(nil)
+
+// pool is how many idle connections to a peer are kept.
+const pool = 3
+
+func newTransport(identity string, port *wire.Port, timeout time.Duration, logger hclog.Logger) *transport {
+	t := &transport{
+		NetworkTransport: raft.NewNetworkTransportWithLogger(port, pool, 10*time.Second, logger),
+		identity:         identity, calls: make(chan raft.RPC), ended: make(chan struct{}), port: port, until: time.Now().Add(timeout),
+	}
+	go t.run()
+	return t
+}
+
+// LocalAddr implements raft.Transport.
+func (t *transport) LocalAddr() raft.ServerAddress { return raft.ServerAddress(t.identity) }
+
+// Consumer implements raft.Transport.
+func (t *transport) Consumer() <-chan raft.RPC { return t.calls }
+
+var errEarly = errors.New("this node has just started and does not vote yet")
+
+func (t *transport) run() {
+	for {
+		select {
+		case call := <-t.NetworkTransport.Consumer():
+			switch call.Command.(type) {
+			case *raft.RequestVoteRequest, *raft.RequestPreVoteRequest:
+				if time.Now().Before(t.until) {
+					call.Respond(nil, errEarly)
+					continue
+				}
+			}
+			select {
+			case t.calls <- call:
+			case <-t.ended:
+				return
+			}
+		case <-t.ended:
+			return
+		}
+	}
+}
+
+// Close implements raft.WithClose.
+func (t *transport) Close() error {
+	t.once.Do(func() { close(t.ended) })
+	return t.NetworkTransport.Close()
+}
+
+// turn is how much later the next follower becomes a candidate because the leader's process has ended: two candidates at once elect
+// nobody.
+const turn = 150 * time.Millisecond
+
+// lost is called when the last connection from a peer has ended. If that was the leader and nobody listens at its address,
+// this node becomes a candidate without waiting for the time-out.
+func (t *transport) lost(peer string) {
+	if t.leader() != peer || !t.looking.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer t.looking.Store(false)
+		for range candidacies {
+			rank, members := t.rank(peer)
+			time.Sleep(time.Duration(rank) * turn)
+			if now := t.leader(); now != peer && now != "" || !t.port.Refuses(peer) {
+				return
+			}
+			call := raft.RPC{RespChan: make(chan raft.RPCResponse, 1), Command: &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{
+				ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(t.identity), Addr: []byte(t.identity),
+			}}}
+			select {
+			case t.calls <- call:
+			case <-t.ended:
+				return
+			}
+			time.Sleep(time.Duration(members-rank) * turn)
+		}
+	}()
+}
+
+// candidacies is how often a follower becomes a candidate because the leader's process has ended: the first one may lack entries.
+const candidacies = 5

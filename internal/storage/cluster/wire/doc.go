@@ -1,0 +1,17 @@
+// Package wire connects the nodes of a cluster: one port for each, connections that begin with a hello.
+//
+// Owns: the listener, the hello, the count of connections from each peer.
+//
+//	dialer    hello   {versions, group, kind, cluster, members, from, to, nonce}
+//	acceptor  answer  {error, version, cluster, node, fresh, nonce, sum}
+//	dialer    proof   {sum}
+//
+// The sums are HMAC-SHA-256 with the secret of the cluster, over everything exchanged before, so that each side knows that the
+// other has the secret, and that nobody has changed the hello. The bytes after it are neither encrypted nor signed.
+//
+// States: a connection is in its hello, then it belongs to who asked for it; a question (KindAsk) ends with its answer.
+//
+// Deadlines: a hello has Patience. At most maxHellos are under way.
+//
+// A restart loses: connections.
+package wire

@@ -1,0 +1,182 @@
+package wire
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+// Versions of what nodes say to each other that this program knows.
+const (
+	oldest = 1
+	newest = 1
+)
+
+// Patience is how long a hello may take.
+const Patience = 5 * time.Second
+
+const maxHello = 8 << 10 // bytes
+
+// Kinds of connections.
+const (
+	KindLog = "log" // of the replicated log
+	KindAsk = "ask" // one question: who are you?
+	// KindJoin is the same question of a node that wants to be a member, with an empty folder or instead of an earlier life.
+	KindJoin = "join"
+)
+
+// Hello is the first message of a dialer.
+type Hello struct {
+	Oldest  int    `json:"oldest"` // versions that it knows
+	Newest  int    `json:"newest"`
+	Group   int    `json:"group"` // 0: a cluster has one
+	Kind    string `json:"kind"`
+	Cluster string `json:"cluster"` // "" while it is not formed
+	Members string `json:"members"` // Roster of the settings
+	From    string `json:"from"`    // identity: name and life
+	To      string `json:"to"`      // identity of who is called; "" in a question
+	Nonce   []byte `json:"nonce"`
+}
+
+// Answer is the reply of an acceptor.
+type Answer struct {
+	Error   string `json:"error,omitempty"`
+	Version int    `json:"version"`
+	Cluster string `json:"cluster"`
+	Node    string `json:"node"`    // identity
+	Applied uint64 `json:"applied"` // the last entry that it has
+	Nonce   []byte `json:"nonce"`
+}
+
+type proof struct {
+	Sum []byte `json:"sum"`
+}
+
+// Errors of a hello.
+var (
+	// ErrSecret: the other side has another secret.
+	ErrSecret = errors.New("the secret of the cluster differs")
+	// ErrRefused is wrapped by the reasons that the other side gave.
+	ErrRefused = errors.New("refused")
+	errHello   = errors.New("what was received is no hello of a node")
+)
+
+const magic = "CmNode\x00\x01"
+
+// send writes a part of the hello and returns its bytes.
+func send(w io.Writer, prefix string, v any) ([]byte, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	frame := binary.BigEndian.AppendUint32([]byte(prefix), uint32(len(b)))
+	_, err = w.Write(append(frame, b...))
+	return b, err
+}
+
+func receive(r io.Reader, prefix string, v any) ([]byte, error) {
+	head := make([]byte, len(prefix)+4)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, err
+	}
+	n := binary.BigEndian.Uint32(head[len(prefix):])
+	if string(head[:len(prefix)]) != prefix || n > maxHello {
+		return nil, errHello
+	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(r, b); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return nil, errHello
+	}
+	return b, nil
+}
+
+func sumOf(secret []byte, who string, parts ...[]byte) []byte {
+	h := hmac.New(sha256.New, secret)
+	h.Write([]byte(who))
+	for _, p := range parts {
+		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(p))))
+		h.Write(p)
+	}
+	return h.Sum(nil)
+}
+
+func nonce() []byte {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return b
+}
+
+// greet says hello on a new connection. Errors: ErrSecret, ErrRefused, or of the connection.
+func greet(conn net.Conn, secret []byte, h Hello) (Answer, error) {
+	h.Oldest, h.Newest, h.Nonce = oldest, newest, nonce()
+	_ = conn.SetDeadline(time.Now().Add(Patience))
+	var a Answer
+	said, err := send(conn, magic, h)
+	if err != nil {
+		return a, err
+	}
+	heard, err := receive(conn, "", &a)
+	if err != nil {
+		return a, err
+	}
+	var p proof
+	if _, err := receive(conn, "", &p); err != nil {
+		return a, err
+	}
+	if !hmac.Equal(p.Sum, sumOf(secret, "acceptor", said, heard)) {
+		_, _ = send(conn, "", proof{})
+		return Answer{}, ErrSecret
+	}
+	if _, err := send(conn, "", proof{sumOf(secret, "dialer", said, heard)}); err != nil {
+		return a, err
+	}
+	if a.Error != "" {
+		return a, fmt.Errorf("%w: %s", ErrRefused, a.Error)
+	}
+	return a, conn.SetDeadline(time.Time{})
+}
+
+// welcome answers a hello. judge returns the answer; its error is for the dialer and, if the dialer has the secret, for the caller.
+func welcome(conn net.Conn, secret []byte, judge func(Hello) Answer) (Hello, error) {
+	_ = conn.SetDeadline(time.Now().Add(Patience))
+	var h Hello
+	heard, err := receive(conn, magic, &h)
+	if err != nil {
+		return h, err
+	}
+	var a Answer
+	if h.Oldest > newest || h.Newest < oldest {
+		a.Error = fmt.Sprintf("this program knows versions %d to %d of the protocol of clusters, the other one %d to %d", oldest, newest, h.Oldest, h.Newest)
+	} else if a = judge(h); h.Group != 0 {
+		a.Error = fmt.Sprintf("there is no group %d", h.Group)
+	}
+	a.Version, a.Nonce = min(newest, h.Newest), nonce()
+	said, err := send(conn, "", a)
+	if err != nil {
+		return h, err
+	}
+	if _, err := send(conn, "", proof{sumOf(secret, "acceptor", heard, said)}); err != nil {
+		return h, err
+	}
+	var p proof
+	if _, err := receive(conn, "", &p); err != nil {
+		return h, err
+	}
+	switch {
+	case !hmac.Equal(p.Sum, sumOf(secret, "dialer", heard, said)):
+		return h, ErrSecret
+	case a.Error != "":
+		return h, errors.New(a.Error)
+	}
+	return h, conn.SetDeadline(time.Time{})
+}

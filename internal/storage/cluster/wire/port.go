@@ -1,0 +1,233 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/rs/zerolog"
+)
+
+const maxHellos = 64 // at the same time
+
+// Config of a Port.
+type Config struct {
+	Secret []byte
+	// Address returns where a node listens, by its identity.
+	Address func(identity string) (string, error)
+	// Hello returns what this node says of itself: Cluster, Members, From.
+	Hello func() Hello
+	// Judge decides about a caller; it is called from many goroutines.
+	Judge func(Hello) Answer
+	// Lost is called when the last connection from a peer has ended.
+	Lost func(identity string)
+	Log  zerolog.Logger
+}
+
+// Port accepts the connections of peers and dials them. It implements raft.StreamLayer.
+type Port struct {
+	cfg      Config
+	listener net.Listener
+	accepted chan net.Conn
+	closed   chan struct{}
+	once     sync.Once
+	hellos   chan struct{} // slots
+
+	mu    sync.Mutex
+	links map[*link]struct{} // open
+	quiet map[string]time.Time
+}
+
+var _ raft.StreamLayer = (*Port)(nil)
+
+// Listen opens a port.
+func Listen(address string, cfg Config) (*Port, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	p := &Port{
+		cfg: cfg, listener: l, accepted: make(chan net.Conn), closed: make(chan struct{}),
+		hellos: make(chan struct{}, maxHellos), links: map[*link]struct{}{}, quiet: map[string]time.Time{},
+	}
+	go p.run()
+	return p, nil
+}
+
+func (p *Port) run() {
+	for {
+		conn, err := p.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			select { // too many open files
+			case <-time.After(50 * time.Millisecond):
+				continue
+			case <-p.closed:
+				return
+			}
+		}
+		select {
+		case p.hellos <- struct{}{}:
+			go p.welcome(conn)
+		default:
+			_ = conn.Close()
+		}
+	}
+}
+
+func (p *Port) welcome(conn net.Conn) {
+	h, err := welcome(conn, p.cfg.Secret, p.cfg.Judge)
+	<-p.hellos
+	if err != nil || h.Kind != KindLog {
+		if err != nil {
+			p.say(conn.RemoteAddr().String(), h.From, err)
+		}
+		_ = conn.Close()
+		return
+	}
+	l := &link{Conn: conn, port: p, from: h.From}
+	p.mu.Lock()
+	p.links[l] = struct{}{}
+	p.mu.Unlock()
+	select {
+	case p.accepted <- l:
+	case <-p.closed:
+		_ = l.Close()
+	}
+}
+
+// say logs why there is no connection with a peer, once a minute for each host.
+func (p *Port) say(address, peer string, err error) {
+	host, _, _ := net.SplitHostPort(address)
+	p.mu.Lock()
+	now := time.Now()
+	silent := now.Sub(p.quiet[host]) < time.Minute
+	if len(p.quiet) > 1000 {
+		clear(p.quiet)
+	}
+	if !silent {
+		p.quiet[host] = now
+	}
+	p.mu.Unlock()
+	if !silent {
+		p.cfg.Log.Warn().Str("address", address).Str("peer", peer).Err(err).Msg("a connection between nodes of the cluster was refused")
+	}
+}
+
+// Accept implements net.Listener: connections of the log.
+func (p *Port) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.accepted:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener. It ends accepted connections, too.
+func (p *Port) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	p.mu.Lock()
+	open := slices.Collect(maps.Keys(p.links))
+	p.mu.Unlock()
+	for _, l := range open {
+		_ = l.Close()
+	}
+	return p.listener.Close()
+}
+
+// Addr implements net.Listener.
+func (p *Port) Addr() net.Addr { return p.listener.Addr() }
+
+// Dial implements raft.StreamLayer; the address is an identity.
+func (p *Port) Dial(to raft.ServerAddress, patience time.Duration) (net.Conn, error) {
+	address, err := p.cfg.Address(string(to))
+	if err != nil {
+		return nil, err
+	}
+	conn, err := net.DialTimeout("tcp", address, patience)
+	if err != nil {
+		return nil, err
+	}
+	h := p.cfg.Hello()
+	h.Kind, h.To = KindLog, string(to)
+	if _, err := greet(conn, p.cfg.Secret, h); err != nil {
+		if errors.Is(err, ErrRefused) || errors.Is(err, ErrSecret) {
+			p.say(address, string(to), err)
+		}
+		return nil, fmt.Errorf("%s at %s: %w", to, address, errors.Join(err, conn.Close()))
+	}
+	return conn, nil
+}
+
+// Ask asks the node at an address who it is, with KindAsk or KindJoin.
+func (p *Port) Ask(address, kind string) (Answer, error) {
+	conn, err := net.DialTimeout("tcp", address, Patience)
+	if err != nil {
+		return Answer{}, err
+	}
+	h := p.cfg.Hello()
+	h.Kind = kind
+	a, err := greet(conn, p.cfg.Secret, h)
+	return a, errors.Join(err, conn.Close())
+}
+
+// Refuses reports whether nobody listens at the address of a peer: its process has ended.
+func (p *Port) Refuses(identity string) bool {
+	address, err := p.cfg.Address(identity)
+	if err != nil {
+		return false
+	}
+	conn, err := net.DialTimeout("tcp", address, 200*time.Millisecond)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// link is an accepted connection.
+type link struct {
+	net.Conn
+	port *Port
+	from string
+	once sync.Once
+}
+
+// Read implements net.Conn.
+func (l *link) Read(b []byte) (int, error) {
+	n, err := l.Conn.Read(b)
+	if err != nil {
+		l.end()
+	}
+	return n, err
+}
+
+// Close implements net.Conn.
+func (l *link) Close() error {
+	l.end()
+	return l.Conn.Close()
+}
+
+func (l *link) end() {
+	l.once.Do(func() {
+		p := l.port
+		p.mu.Lock()
+		delete(p.links, l)
+		last := true
+		for other := range p.links {
+			last = last && other.from != l.from
+		}
+		p.mu.Unlock()
+		if last {
+			p.cfg.Lost(l.from)
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package wire_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/storage/cluster/wire"
+
+	"github.com/hashicorp/raft"
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// port opens a port; lost gets the peers whose connections have ended.
+func port(t *testing.T, secret string, judge func(wire.Hello) wire.Answer, log io.Writer) (p *wire.Port, lost chan string) {
+	t.Helper()
+	lost = make(chan string, 10)
+	var at func() string
+	p, err := wire.Listen("127.0.0.1:0", wire.Config{
+		Secret: []byte(secret), Judge: judge, Log: zerolog.New(log), Lost: func(peer string) { lost <- peer },
+		Hello:   func() wire.Hello { return wire.Hello{From: "n1/1", Cluster: "c"} },
+		Address: func(string) (string, error) { return at(), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at = func() string { return p.Addr().String() }
+	t.Cleanup(func() { _ = p.Close() })
+	return p, lost
+}
+
+func welcome(wire.Hello) wire.Answer { return wire.Answer{Node: "n2/2"} }
+
+// TestHello_CLU4: a connection of the log carries bytes; its end is reported.
+func TestHello_CLU4(t *testing.T) {
+	p, lost := port(t, "secret", welcome, io.Discard)
+	conn, err := p.Dial("n2/2", time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := p.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Write([]byte("abc")); err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 3)
+	if _, err := io.ReadFull(other, b); err != nil || string(b) != "abc" {
+		t.Errorf("got %q, %v", b, err)
+	}
+	_ = conn.Close()
+	if _, err := other.Read(b); err == nil {
+		t.Error("the connection goes on")
+	}
+	if peer := <-lost; peer != "n1/1" {
+		t.Errorf("lost %q", peer)
+	}
+	_ = other.Close()
+	if a, err := p.Ask(p.Addr().String(), wire.KindAsk); err != nil || a.Node != "n2/2" || a.Version != 1 {
+		t.Errorf("got %+v, %v", a, err)
+	}
+}
+
+// safe is a buffer for a log that other goroutines write.
+type safe struct{ got chan string }
+
+func (s safe) Write(b []byte) (int, error) {
+	s.got <- string(b)
+	return len(b), nil
+}
+
+// TestRefusals_CLU4: both sides learn why there is no connection.
+func TestRefusals_CLU4(t *testing.T) {
+	log := safe{make(chan string, 10)}
+	p, _ := port(t, "secret", func(wire.Hello) wire.Answer { return wire.Answer{Error: "another cluster"} }, log)
+	if _, err := p.Dial("n2/2", time.Second); !errors.Is(err, wire.ErrRefused) || !strings.Contains(err.Error(), "another cluster") {
+		t.Errorf("got %v", err)
+	}
+	if line := <-log.got; !strings.Contains(line, "another cluster") {
+		t.Errorf("logged %s", line)
+	}
+
+	log = safe{make(chan string, 10)}
+	p, _ = port(t, "secret", welcome, log)
+	q, _ := port(t, "other", welcome, io.Discard)
+	if _, err := q.Ask(p.Addr().String(), wire.KindAsk); !errors.Is(err, wire.ErrSecret) {
+		t.Errorf("got %v", err)
+	}
+	if line := <-log.got; !strings.Contains(line, "secret of the cluster differs") {
+		t.Errorf("logged %s", line)
+	}
+}
+
+// TestStrangers_CLU4: what is no hello of a node ends the connection, and nothing else.
+func TestStrangers_CLU4(t *testing.T) {
+	p, _ := port(t, "secret", welcome, io.Discard)
+	for name, what := range map[string][]byte{
+		"AMQP":        []byte("AMQP\x00\x00\x09\x01AMQP\x00\x00\x09\x01"),
+		"HTTP":        []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
+		"long":        append([]byte("CmNode\x00\x01\x7f\xff\xff\xff"), bytes.Repeat([]byte("x"), 1<<16)...),
+		"no JSON":     []byte("CmNode\x00\x01\x00\x00\x00\x04xxxx"),
+		"no versions": []byte("CmNode\x00\x01\x00\x00\x00\x1a{\"oldest\":7,\"newest\":9,  }"),
+	} {
+		conn, err := net.Dial("tcp", p.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = conn.Write(what)
+		_ = conn.(*net.TCPConn).CloseWrite()
+		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if _, err := io.ReadAll(conn); errors.Is(err, io.EOF) {
+			t.Errorf("%s: %v", name, err)
+		}
+		_ = conn.Close()
+	}
+	if _, err := p.Ask(p.Addr().String(), wire.KindAsk); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRefuses: a port that is closed refuses, one that is open does not.
+func TestRefuses(t *testing.T) {
+	p, _ := port(t, "secret", welcome, io.Discard)
+	if p.Refuses("n2/2") {
+		t.Error("an open port refuses")
+	}
+	_ = p.Close()
+	if !p.Refuses("n2/2") {
+		t.Error("a closed port does not refuse")
+	}
+	if _, err := p.Dial(raft.ServerAddress("n2/2"), time.Second); err == nil {
+		t.Error("dialed a closed port")
+	}
+}
