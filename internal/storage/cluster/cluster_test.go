@@ -303,6 +303,7 @@ func TestEndOfTheLeader_CLU7(t *testing.T) {
 		if err := n.SetTimeout(24 * time.Hour); err != nil {
 			t.Fatal(err)
 		}
+		n.AwaitVote()
 	}
 	g.stop(w.name)
 	w = g.lead()

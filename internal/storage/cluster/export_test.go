@@ -43,3 +43,6 @@ func (n *Node) SetTimeout(d time.Duration) error {
 	c.HeartbeatTimeout, c.ElectionTimeout = d, d
 	return n.raft.ReloadConfig(c)
 }
+
+// AwaitVote waits until a node that has just started votes (CLU-6).
+func (n *Node) AwaitVote() { <-time.After(time.Until(n.transport.until)) }

@@ -91,8 +91,7 @@ func (t *transport) lost(peer string) {
 		defer t.looking.Store(false)
 		for range candidacies {
 			rank, members := t.rank(peer)
-			time.Sleep(time.Duration(rank) * turn)
-			if now := t.leader(); now != peer && now != "" || !t.port.Refuses(peer) {
+			if !t.pause(time.Duration(rank)*turn) || !t.endedProcess(peer) {
 				return
 			}
 			call := raft.RPC{RespChan: make(chan raft.RPCResponse, 1), Command: &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{
@@ -103,10 +102,39 @@ func (t *transport) lost(peer string) {
 			case <-t.ended:
 				return
 			}
-			time.Sleep(time.Duration(members-rank) * turn)
+			if !t.pause(time.Duration(members-rank) * turn) {
+				return
+			}
 		}
 	}()
 }
 
 // candidacies is how often a follower becomes a candidate because the leader's process has ended: the first one may lack entries.
 const candidacies = 5
+
+// endedProcess reports whether nobody listens at the address of the leader. A process that ends closes its sockets one after the other,
+// so that it is asked for a while. It is false when there is another leader.
+func (t *transport) endedProcess(peer string) bool {
+	for range 10 {
+		if now := t.leader(); now != peer && now != "" {
+			return false
+		}
+		if t.port.Refuses(peer) {
+			return true
+		}
+		if !t.pause(turn / 5) {
+			return false
+		}
+	}
+	return false
+}
+
+// pause waits, and returns false if the transport is closed before the end.
+func (t *transport) pause(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-t.ended:
+		return false
+	}
+}

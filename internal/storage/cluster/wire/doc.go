@@ -2,12 +2,14 @@
 //
 // Owns: the listener, the hello, the count of connections from each peer.
 //
-//	dialer    hello   {versions, group, kind, cluster, members, from, to, nonce}
-//	acceptor  answer  {error, version, cluster, node, fresh, nonce, sum}
-//	dialer    proof   {sum}
+//	dialer    hello      {versions, group, kind, cluster, members, from, to, nonce}
+//	acceptor  challenge  {nonce, sum}
+//	dialer    proof      {sum}
+//	acceptor  answer     {error, version, cluster, node, applied}, proof {sum}
 //
-// The sums are HMAC-SHA-256 with the secret of the cluster, over everything exchanged before, so that each side knows that the
-// other has the secret, and that nobody has changed the hello. The bytes after it are neither encrypted nor signed.
+// The sums are HMAC-SHA-256 with the secret of the cluster, over what was exchanged before, so that each side knows that the
+// other has the secret, and that nobody has changed the hello or the answer. An acceptor tells nothing to a dialer without the
+// secret, and does nothing that it asks for. The bytes after the answer are neither encrypted nor signed.
 //
 // States: a connection is in its hello, then it belongs to who asked for it; a question (KindAsk) ends with its answer.
 //

@@ -45,14 +45,19 @@ type Hello struct {
 	Nonce   []byte `json:"nonce"`
 }
 
-// Answer is the reply of an acceptor.
+// Answer is the reply of an acceptor to a dialer that has the secret.
 type Answer struct {
 	Error   string `json:"error,omitempty"`
 	Version int    `json:"version"`
 	Cluster string `json:"cluster"`
 	Node    string `json:"node"`    // identity
 	Applied uint64 `json:"applied"` // the last entry that it has
-	Nonce   []byte `json:"nonce"`
+}
+
+// challenge is the reply to a Hello: the acceptor has the secret, and asks the dialer to show that it has it, too.
+type challenge struct {
+	Nonce []byte `json:"nonce"`
+	Sum   []byte `json:"sum"`
 }
 
 type proof struct {
@@ -117,66 +122,88 @@ func nonce() []byte {
 }
 
 // greet says hello on a new connection. Errors: ErrSecret, ErrRefused, or of the connection.
-func greet(conn net.Conn, secret []byte, h Hello) (Answer, error) {
+func greet(conn net.Conn, secret []byte, h Hello) (a Answer, err error) {
 	h.Oldest, h.Newest, h.Nonce = oldest, newest, nonce()
 	_ = conn.SetDeadline(time.Now().Add(Patience))
-	var a Answer
-	said, err := send(conn, magic, h)
+	hello, err := send(conn, magic, h)
 	if err != nil {
 		return a, err
 	}
-	heard, err := receive(conn, "", &a)
+	var c challenge
+	challenged, err := receive(conn, "", &c)
 	if err != nil {
 		return a, err
+	}
+	if !hmac.Equal(c.Sum, sumOf(secret, "acceptor", hello, c.Nonce)) {
+		_, _ = send(conn, "", proof{})
+		return a, ErrSecret
+	}
+	if _, err := send(conn, "", proof{sumOf(secret, "dialer", hello, challenged)}); err != nil {
+		return a, err
+	}
+	answered, err := receive(conn, "", &a)
+	if err != nil {
+		return Answer{}, err
 	}
 	var p proof
 	if _, err := receive(conn, "", &p); err != nil {
-		return a, err
+		return Answer{}, err
 	}
-	if !hmac.Equal(p.Sum, sumOf(secret, "acceptor", said, heard)) {
-		_, _ = send(conn, "", proof{})
+	switch {
+	case !hmac.Equal(p.Sum, sumOf(secret, "answer", hello, challenged, answered)):
 		return Answer{}, ErrSecret
-	}
-	if _, err := send(conn, "", proof{sumOf(secret, "dialer", said, heard)}); err != nil {
-		return a, err
-	}
-	if a.Error != "" {
+	case a.Error != "":
 		return a, fmt.Errorf("%w: %s", ErrRefused, a.Error)
 	}
 	return a, conn.SetDeadline(time.Time{})
 }
 
-// welcome answers a hello. judge returns the answer; its error is for the dialer and, if the dialer has the secret, for the caller.
+// welcome answers a hello. judge returns the answer; its error is for the dialer and for the caller. It is called only if the dialer has the
+// secret.
 func welcome(conn net.Conn, secret []byte, judge func(Hello) Answer) (Hello, error) {
 	_ = conn.SetDeadline(time.Now().Add(Patience))
 	var h Hello
-	heard, err := receive(conn, magic, &h)
+	hello, err := receive(conn, magic, &h)
 	if err != nil {
 		return h, err
 	}
-	var a Answer
-	if h.Oldest > newest || h.Newest < oldest {
-		a.Error = fmt.Sprintf("this program knows versions %d to %d of the protocol of clusters, the other one %d to %d", oldest, newest, h.Oldest, h.Newest)
-	} else if a = judge(h); h.Group != 0 {
-		a.Error = fmt.Sprintf("there is no group %d", h.Group)
-	}
-	a.Version, a.Nonce = min(newest, h.Newest), nonce()
-	said, err := send(conn, "", a)
+	c := challenge{Nonce: nonce()}
+	c.Sum = sumOf(secret, "acceptor", hello, c.Nonce)
+	challenged, err := send(conn, "", c)
 	if err != nil {
-		return h, err
-	}
-	if _, err := send(conn, "", proof{sumOf(secret, "acceptor", heard, said)}); err != nil {
 		return h, err
 	}
 	var p proof
 	if _, err := receive(conn, "", &p); err != nil {
 		return h, err
 	}
-	switch {
-	case !hmac.Equal(p.Sum, sumOf(secret, "dialer", heard, said)):
+	if !hmac.Equal(p.Sum, sumOf(secret, "dialer", hello, challenged)) {
 		return h, ErrSecret
-	case a.Error != "":
+	}
+	a := judged(h, judge)
+	answered, err := send(conn, "", a)
+	if err != nil {
+		return h, err
+	}
+	if _, err := send(conn, "", proof{sumOf(secret, "answer", hello, challenged, answered)}); err != nil {
+		return h, err
+	}
+	if a.Error != "" {
 		return h, errors.New(a.Error)
 	}
 	return h, conn.SetDeadline(time.Time{})
+}
+
+// judged returns the answer to the hello of a node that has the secret.
+func judged(h Hello, judge func(Hello) Answer) (a Answer) {
+	switch {
+	case h.Oldest > newest || h.Newest < oldest:
+		a.Error = fmt.Sprintf("this program knows versions %d to %d of the protocol of clusters, the other one %d to %d", oldest, newest, h.Oldest, h.Newest)
+	case h.Group != 0:
+		a.Error = fmt.Sprintf("there is no group %d", h.Group)
+	default:
+		a = judge(h)
+	}
+	a.Version = min(newest, h.Newest)
+	return a
 }

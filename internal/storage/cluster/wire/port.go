@@ -93,10 +93,10 @@ func (p *Port) welcome(conn net.Conn) {
 		_ = conn.Close()
 		return
 	}
-	l := &link{Conn: conn, port: p, from: h.From}
-	p.mu.Lock()
-	p.links[l] = struct{}{}
-	p.mu.Unlock()
+	l, err := p.track(&link{Conn: conn, port: p, from: h.From})
+	if err != nil {
+		return
+	}
 	select {
 	case p.accepted <- l:
 	case <-p.closed:
@@ -132,16 +132,17 @@ func (p *Port) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener. It ends accepted connections, too.
+// Close implements net.Listener. It ends all connections, too, as the end of the process does.
 func (p *Port) Close() error {
 	p.once.Do(func() { close(p.closed) })
+	err := p.listener.Close() // first: peers whose connections end ask whether somebody still listens
 	p.mu.Lock()
 	open := slices.Collect(maps.Keys(p.links))
 	p.mu.Unlock()
 	for _, l := range open {
 		_ = l.Close()
 	}
-	return p.listener.Close()
+	return err
 }
 
 // Addr implements net.Listener.
@@ -165,7 +166,20 @@ func (p *Port) Dial(to raft.ServerAddress, patience time.Duration) (net.Conn, er
 		}
 		return nil, fmt.Errorf("%s at %s: %w", to, address, errors.Join(err, conn.Close()))
 	}
-	return conn, nil
+	return p.track(&link{Conn: conn, port: p})
+}
+
+// track adds a connection to those that Close ends.
+func (p *Port) track(l *link) (net.Conn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.closed:
+		return nil, errors.Join(net.ErrClosed, l.Conn.Close())
+	default:
+		p.links[l] = struct{}{}
+		return l, nil
+	}
 }
 
 // Ask asks the node at an address who it is, with KindAsk or KindJoin.
@@ -193,11 +207,11 @@ func (p *Port) Refuses(identity string) bool {
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// link is an accepted connection.
+// link is a connection of the log.
 type link struct {
 	net.Conn
 	port *Port
-	from string
+	from string // "" for one that this node has dialed
 	once sync.Once
 }
 
@@ -221,7 +235,7 @@ func (l *link) end() {
 		p := l.port
 		p.mu.Lock()
 		delete(p.links, l)
-		last := true
+		last := l.from != ""
 		for other := range p.links {
 			last = last && other.from != l.from
 		}

@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -96,6 +97,36 @@ func TestRefusals_CLU4(t *testing.T) {
 	}
 	if line := <-log.got; !strings.Contains(line, "secret of the cluster differs") {
 		t.Errorf("logged %s", line)
+	}
+}
+
+// TestNoSecretNoAnswer_CLU4: nobody judges, and nobody answers, a hello of a dialer that cannot show that it has the secret.
+func TestNoSecretNoAnswer_CLU4(t *testing.T) {
+	judged := make(chan wire.Hello, 1)
+	p, _ := port(t, "secret", func(h wire.Hello) wire.Answer {
+		judged <- h
+		return wire.Answer{Node: "n2/2", Cluster: "the cluster"}
+	}, io.Discard)
+	conn, err := net.Dial("tcp", p.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, part := range []string{`{"oldest":1,"newest":1,"kind":"join","from":"n2/evil","nonce":"AAAA"}`, `{"sum":"AAAA"}`} {
+		prefix := ""
+		if part[2] == 'o' {
+			prefix = "CmNode\x00\x01"
+		}
+		_, _ = conn.Write(append(binary.BigEndian.AppendUint32([]byte(prefix), uint32(len(part))), part...))
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if got, _ := io.ReadAll(conn); bytes.Contains(got, []byte("the cluster")) {
+		t.Errorf("a stranger got %q", got)
+	}
+	select {
+	case h := <-judged:
+		t.Errorf("a stranger's hello was judged: %+v", h)
+	default:
 	}
 }
 
