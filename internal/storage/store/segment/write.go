@@ -129,7 +129,11 @@ func (j *Journal) assist() {
 		j.complete()
 		j.log.Lock()
 		j.gather()
+		due := j.log.batch.closed || j.log.batch.urgent
 		j.log.Unlock()
+		if due { // as in early.write
+			wake(j.kick)
+		}
 	}
 }
 
