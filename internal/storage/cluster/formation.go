@@ -87,12 +87,15 @@ func (n *Node) form() {
 			return
 		}
 		select {
-		case <-time.After(n.cfg.Timeout / 4):
+		case <-time.After(min(n.cfg.Timeout/4, surveyPause)):
 		case <-n.ended:
 			return
 		}
 	}
 }
+
+// surveyPause is the longest pause before a node asks all others again.
+const surveyPause = 200 * time.Millisecond
 
 // Votes reports whether this node is a voter, by its own log.
 func (n *Node) Votes() bool {
@@ -135,7 +138,11 @@ func (n *Node) bootstrap(ids []string) error {
 		return err
 	}
 	n.cfg.Log.Info().Str("cluster", n.self.cluster()).Str("members", strings.Join(ids, " ")).Msg("the cluster is formed")
-	return n.raft.BootstrapCluster(membersOf(ids)).Error()
+	if err := n.raft.BootstrapCluster(membersOf(ids)).Error(); err != nil {
+		return err
+	}
+	n.transport.campaign() // nobody leads yet
+	return nil
 }
 
 func membersOf(ids []string) (c raft.Configuration) {

@@ -162,7 +162,11 @@ func (n *Node) start() (err error) {
 	if err != nil {
 		return fmt.Errorf("the port of the cluster: %w", err)
 	}
-	n.transport = newTransport(n.self.identity(), n.port, n.cfg.Timeout, logger)
+	silent := n.cfg.Timeout
+	if n.self.cluster() == "" { // it has heard of no leader yet
+		silent = 0
+	}
+	n.transport = newTransport(n.self.identity(), n.port, silent, logger)
 	n.transport.leader, n.transport.rank = n.leader, n.rank
 	c := raft.DefaultConfig()
 	c.LocalID, c.Logger, c.NoSnapshotRestoreOnStart, c.NotifyCh = raft.ServerID(n.self.identity()), logger, true, n.leads

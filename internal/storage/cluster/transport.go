@@ -32,10 +32,11 @@ var _ raft.WithPreVote = (*transport)(nil)
 // pool is how many idle connections to a peer are kept.
 const pool = 3
 
-func newTransport(identity string, port *wire.Port, timeout time.Duration, logger hclog.Logger) *transport {
+// newTransport returns a transport through which this node does not vote for a while.
+func newTransport(identity string, port *wire.Port, silent time.Duration, logger hclog.Logger) *transport {
 	t := &transport{
 		NetworkTransport: raft.NewNetworkTransportWithLogger(port, pool, 10*time.Second, logger),
-		identity:         identity, calls: make(chan raft.RPC), ended: make(chan struct{}), port: port, until: time.Now().Add(timeout),
+		identity:         identity, calls: make(chan raft.RPC), ended: make(chan struct{}), port: port, until: time.Now().Add(silent),
 	}
 	go t.run()
 	return t
@@ -94,19 +95,23 @@ func (t *transport) lost(peer string) {
 			if !t.pause(time.Duration(rank)*turn) || !t.endedProcess(peer) {
 				return
 			}
-			call := raft.RPC{RespChan: make(chan raft.RPCResponse, 1), Command: &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{
-				ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(t.identity), Addr: []byte(t.identity),
-			}}}
-			select {
-			case t.calls <- call:
-			case <-t.ended:
-				return
-			}
+			t.campaign()
 			if !t.pause(time.Duration(members-rank) * turn) {
 				return
 			}
 		}
 	}()
+}
+
+// campaign makes this node a candidate.
+func (t *transport) campaign() {
+	call := raft.RPC{RespChan: make(chan raft.RPCResponse, 1), Command: &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{
+		ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(t.identity), Addr: []byte(t.identity),
+	}}}
+	select {
+	case t.calls <- call:
+	case <-t.ended:
+	}
 }
 
 // candidacies is how often a follower becomes a candidate because the leader's process has ended: the first one may lack entries.
