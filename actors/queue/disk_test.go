@@ -104,7 +104,7 @@ func (d *disk) apply(records []store.Record) {
 			mine := d.puts[r.First]
 			mine.Due = r.Due
 			d.puts[r.First] = mine
-		case store.Delivered, store.Returned, store.GivenBack, store.Named:
+		case store.Delivered, store.Returned, store.GivenBack, store.Named, store.Applied:
 		}
 	}
 }

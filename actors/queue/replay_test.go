@@ -23,7 +23,7 @@ func replayed(records []store.Record) map[uint64]keptMessage {
 			strike(messages, &r)
 		case store.Retire:
 			clear(messages)
-		case store.Spill, store.Delivered, store.Returned, store.Released, store.Rescheduled, store.Named, store.Deferred, store.Postponed, store.GivenBack:
+		case store.Spill, store.Delivered, store.Returned, store.Released, store.Rescheduled, store.Named, store.Deferred, store.Postponed, store.GivenBack, store.Applied:
 		}
 	}
 	return messages

@@ -118,6 +118,7 @@ func (l encodedLine) value() (any, error) {
 		if err := d.read(l.In, names, l.Content); err != nil {
 			return nil, fmt.Errorf("definitions: %s: %w", l.In, err)
 		}
+	default: // as it is
 	}
 	switch {
 	case len(d.VHosts) > 0:

@@ -176,6 +176,8 @@ func (j *Journal) apply(id store.QueueID, records []store.Record) {
 			j.queues[id] = q
 		case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled, store.Deferred, store.Postponed, store.GivenBack:
 			q.mark(r)
+		case store.Applied: // of replicas only
+			continue
 		}
 		if j.options.Keep {
 			j.kept[id] = append(j.kept[id], own(*r))

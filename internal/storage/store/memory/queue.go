@@ -71,7 +71,7 @@ func (q *queue) markOne(n uint64, r *store.Record) {
 		m.deferred, m.until = true, r.Until
 	case store.Rescheduled:
 		m.record.Due = r.Due
-	case store.Put, store.Spill, store.Retire, store.Named: // not about single existing messages
+	case store.Put, store.Spill, store.Retire, store.Named, store.Applied: // not about single existing messages
 	}
 }
 

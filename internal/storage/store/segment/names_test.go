@@ -170,7 +170,7 @@ func FuzzRecord(f *testing.F) {
 			return
 		case store.Named:
 			again = format.AppendFront(nil, seed, at, e.Queue, new(store.Naming(e.Record.Name())), format.Marks{})
-		case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled, store.Deferred, store.Postponed, store.GivenBack:
+		case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled, store.Deferred, store.Postponed, store.GivenBack, store.Applied:
 			again = format.AppendRun(nil, seed, at, e.Queue, &e.Record)
 		}
 		if e2, ok := format.Decode(again, seed, at); !ok || e2.Queue != e.Queue || e2.Record.Kind != e.Record.Kind || e2.Record.TTLThen != e.Record.TTLThen || e2.Record.Name() != e.Record.Name() {

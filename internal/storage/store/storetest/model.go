@@ -143,7 +143,7 @@ func (s State) Apply(r *store.Record) {
 		}
 	case store.Retire:
 		clear(s)
-	case store.Named:
+	case store.Named, store.Applied:
 	case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled, store.Deferred, store.Postponed, store.GivenBack:
 		for n, m := range s {
 			if n < r.First || n > r.Last {
@@ -167,7 +167,7 @@ func (s State) Apply(r *store.Record) {
 				m.Due = r.Due
 			case store.Delivered:
 				m.Redelivered = true
-			case store.Put, store.Spill, store.Retire, store.Named: // not about existing messages
+			case store.Put, store.Spill, store.Retire, store.Named, store.Applied: // not about existing messages
 			}
 			s[n] = m
 		}
