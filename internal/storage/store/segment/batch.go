@@ -69,6 +69,9 @@ func (b *batch) begin(s *index.Segment, number uint64) {
 // end returns where the batch ends in its segment.
 func (b *batch) end() int64 { return b.start + b.size }
 
+// due reports whether the writer must write the batch now: an append waits for it, or it is full.
+func (b *batch) due() bool { return b.urgent || b.closed }
+
 // note adds a run or a name.
 func (b *batch) note(q store.QueueID, r *store.Record) {
 	before := len(b.buf)

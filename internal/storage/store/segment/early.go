@@ -63,7 +63,7 @@ func (e *early) write() (again bool) {
 	l.Lock()
 	e.gather()
 	b := l.batch
-	if b.closed || b.urgent { // the writer may wait for room, and not know that there was some
+	if b.due() { // the writer may wait for room, and not know that there was some
 		wake(e.Journal.kick)
 	}
 	var err error

@@ -76,7 +76,7 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 		l.failed = errFull
 		j.gather()
 	}
-	if l.batch.urgent || l.batch.closed || l.batch.records > 0 && (hurry || closed) {
+	if l.batch.due() || l.batch.records > 0 && (hurry || closed) {
 		return j.seal(), busy
 	}
 	j.mu.Lock()
@@ -129,7 +129,7 @@ func (j *Journal) assist() {
 		j.complete()
 		j.log.Lock()
 		j.gather()
-		due := j.log.batch.closed || j.log.batch.urgent
+		due := j.log.batch.due()
 		j.log.Unlock()
 		if due { // as in early.write
 			wake(j.kick)
