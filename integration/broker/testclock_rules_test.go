@@ -69,9 +69,11 @@ func TestTestClockGrace_CLK7(t *testing.T) {
 		}()
 		ch.Send("", "work", testkit.Text("x"))
 		testkit.Receive(b, seen)
+		synctest.Wait() // the first rejection has arrived before the clock moves
 		hour := time.Hour
 		change := management.ClockChange{By: &hour, Grace: 200 * time.Millisecond, Timeout: time.Minute}
 		m, err := b.Node.ChangeClock(context.Background(), change)
+		synctest.Wait() // the worker has counted what it rejected
 		if err != nil || len(seen) != 6 || m.Steps != 6 || m.Counts.Delivered != 6 || m.Counts.Settled != 6 {
 			t.Errorf("%d deliveries in an hour: %+v, %v", len(seen), m, err)
 		}
