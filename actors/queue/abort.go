@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/system/actorlib"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/storage/store"
+	"candlemark/internal/transport/budget"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -58,11 +59,7 @@ func (q *queue) reportCrash(ctx actor.Context) {
 
 // returnBudget gives the queue's share of the memory budget back and takes its numbers out of the metrics.
 func (q *queue) returnBudget() {
-	q.cfg.Budget.Add(-q.budgetBytes)
-	q.cfg.Budget.Read(-q.budgetReading)
-	q.cfg.Budget.Count(-q.budgetCount)
-	q.notes.Hold(-q.noted)
-	q.budgetBytes, q.budgetReading, q.budgetCount, q.noted = 0, 0, 0, 0
+	q.share.Set(budget.Share{}, q.cfg.Budget, q.notes)
 	q.withdrawFigures()
 	q.state.messages.Backlog.Clear()
 	q.state.messages.ClearScheduled()

@@ -15,6 +15,7 @@ import (
 	"candlemark/internal/measure/metrics"
 	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/routing/topology"
+	"candlemark/internal/transport/budget"
 	"candlemark/policies"
 )
 
@@ -25,7 +26,7 @@ const quietTime = 5000
 type dormantState struct {
 	queue     *topology.Queue
 	settings  unique.Handle[policies.QueueSettings]
-	effective unique.Handle[matched]
+	effective unique.Handle[policies.Matched]
 	lease     expiry.Lease
 	used      int64
 	handled   uint64
@@ -35,15 +36,11 @@ type dormantState struct {
 
 // awake is the rest of the state.
 type awake struct {
-	state       state
-	reported    queuestats.Sums
-	failedOn    any   // the mail that caused a panic
-	budgetBytes int64 // bytes that the queue has added to the budget
-	// budgetReading is how many of these are being read.
-	budgetReading int64
-	noted         int64 // bytes that the holder of its notes is charged with
-	budgetCount   int64 // messages that the queue has added to the budget's count
-	reading       int   // outstanding reads of the journal
+	state    state
+	reported queuestats.Sums
+	failedOn any // the mail that caused a panic
+	share    budget.Share
+	reading  int // outstanding reads of the journal
 }
 
 // spare holds empty awake values for reuse.
@@ -77,9 +74,7 @@ func (q *queue) rest() {
 	}
 	f.recycle()
 	q.dormant = toDormant(&q.state)
-	q.cfg.Budget.Add(-q.budgetBytes)
-	q.cfg.Budget.Read(-q.budgetReading)
-	q.notes.Hold(-q.noted)
+	q.share.Set(budget.Share{}, q.cfg.Budget, q.notes)
 	q.hadMessages = false
 	*q.awake = awake{}
 	spare.Put(q.awake)
@@ -89,7 +84,7 @@ func (q *queue) rest() {
 // restAt returns when memory is released unless the queue is used before, in ms of real time; ok is false if no release is
 // planned.
 func (q *queue) restAt() (ms int64, ok bool) {
-	empty := q.budgetCount == 0
+	empty := q.share.Messages == 0
 	q.hadMessages = q.hadMessages || !empty
 	return q.state.busy + quietTime, q.hadMessages && empty && q.state.phase == live
 }
@@ -152,29 +147,4 @@ func fromDormant(s *state, d *dormantState, cfg *Shared, self mail.Address) {
 		share := cfg.Metrics.Of(metrics.KindOf(s.queue.Type, s.messages.Holds), s.queue.Incarnation)
 		s.messages.Late.Share, s.messages.Ages.Share = share, share
 	}
-}
-
-// matched names the policies that apply to a queue.
-type matched struct {
-	user, operator *policies.Policy
-	version        uint64
-	doubtful       string
-}
-
-func matchedBy(e policies.Effective) unique.Handle[matched] {
-	m := matched{version: e.Version, doubtful: e.Doubtful}
-	m.user, m.operator = e.Matched()
-	return unique.Make(m)
-}
-
-// effective returns the policies.Effective that m was made from, for queries.
-func (m matched) effective() policies.Effective {
-	e := policies.Effective{Version: m.version, Doubtful: m.doubtful, Definition: policies.Merge(m.user, m.operator)}
-	if m.user != nil {
-		e.Policy = m.user.Name
-	}
-	if m.operator != nil {
-		e.OperatorPolicy = m.operator.Name
-	}
-	return e
 }

@@ -314,10 +314,10 @@ func TestLastDeadLetters_LEASE13(t *testing.T) {
 		f.Wait(f.Keep(&m, f.Expiry.Deadline(-1, at(0)), at(0)))
 	}
 	m := &message.Message{Header: []byte{0x10, 0, 2}, Body: []byte("later"), TTL: -1}
-	r := (scheduled{base{&f.host}}).reader()
+	r := f.TimesReader()
 	times := r.Times(m, &protocol.Scan{}, at(0))
 	times.Due.At = start + 1000
-	(scheduled{base{&f.host}}).keep(m, times, at(0))
+	f.Schedule(m, times, at(0))
 	records()
 	f.SetEnd(false, true)
 	if !f.farewell.deadLetterBacklog() || f.farewell.deadLetterBacklog() || f.DeadLetters.Counts().Len != messages.TurnLimit+1 {

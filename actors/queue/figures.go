@@ -53,7 +53,7 @@ func (f *figures) recycle() { unusedFigures.Put(f) }
 func (s *state) describe(m *mail.DescribeQueue) {
 	info := &mail.QueueInfo{
 		Reply: m.Done(nil), Name: s.queue.Name, LastUse: s.messages.Dates.Date(s.used), Counts: s.messages.Counts,
-		Effective: s.effective.Value().effective(), Settings: s.messages.Settings,
+		Effective: s.effective.Value().Effective(), Settings: s.messages.Settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
 	}
 	f := new(figures)

@@ -31,6 +31,6 @@ func (q *queue) withdrawFigures() {
 func publishPolicies(s *state) {
 	if w := s.queue.Stats; w != nil {
 		m := s.effective.Value()
-		w.SetPolicies(m.user, m.operator)
+		w.SetPolicies(m.User, m.Operator)
 	}
 }

@@ -95,7 +95,8 @@ var gates = []func(s *state, e *mail.Enqueue) gate{
 	func(s *state, _ *mail.Enqueue) gate { return concerned(s.messages.Journal.Err() != nil, health{}) },
 	func(_ *state, e *mail.Enqueue) gate { return concerned(e.Action != nil, failedCopies{}) },
 	func(s *state, _ *mail.Enqueue) gate {
-		return concerned(scheduled{base{&s.host}}.looks(), scheduled{base{&s.host}})
+		times := s.messages.TimesReader()
+		return concerned(times.Looks(), scheduled{base{&s.host}})
 	},
 	func(s *state, e *mail.Enqueue) gate { return concerned(s.messages.Rejects() && !e.Prepared, lengths{}) },
 	func(s *state, _ *mail.Enqueue) gate {

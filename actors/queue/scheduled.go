@@ -10,7 +10,6 @@ import (
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/queuestats"
-	"candlemark/internal/routing/message"
 	"candlemark/internal/routing/topology/timeheaders"
 	"candlemark/internal/storage/store"
 	"candlemark/policies"
@@ -22,7 +21,7 @@ type scheduled struct{ base }
 
 // Judge reads the times in the headers, and keeps a message that is due later.
 func (s scheduled) Judge(a *incoming) verdict {
-	reader := s.reader()
+	reader := s.messages.TimesReader()
 	a.times = reader.Times(a.m, a.scanned.Of(a.m.Header), a.now)
 	switch {
 	case a.times.Due.At <= a.now.Floor():
@@ -30,7 +29,7 @@ func (s scheduled) Judge(a *incoming) verdict {
 	case a.dry:
 		return taken
 	}
-	return kept(s.keep(a.m, a.times, a.now))
+	return kept(s.messages.Schedule(a.m, a.times, a.now))
 }
 
 func (s scheduled) Next() (int64, bool) {
@@ -94,7 +93,7 @@ func (s scheduled) Early(received any, now clock.Instant) (did, more bool) {
 // Advance releases due messages, by time and then number. release-rate limits the rate. No message is
 // released early (DLY-9).
 func (s scheduled) Advance(now clock.Instant) (more bool) {
-	more = s.sendRecovered()
+	more = s.messages.SendRecovered()
 	x, n := s.messages.Scheduled, 0
 	if x == nil {
 		return more
@@ -108,7 +107,7 @@ func (s scheduled) Advance(now clock.Instant) (more bool) {
 			more = true
 			break
 		}
-		if s.needsContent(h) && s.consumers.Next() != nil {
+		if s.messages.NeedsContent(h) && s.consumers.Next() != nil {
 			s.readFirst(h)
 			break
 		}
@@ -126,7 +125,7 @@ func (s scheduled) Advance(now clock.Instant) (more bool) {
 		case s.messages.Settings.OverdueMessages == policies.OverdueDrop:
 			x.Drop(&s.messages.Journal, h, store.Expired)
 		default:
-			s.messages.EndReady(s.release(h), store.Expired)
+			s.messages.EndReady(s.messages.Release(h), store.Expired)
 		}
 		x.GivenUp++
 	}
@@ -159,14 +158,14 @@ func (s scheduled) readFirst(h backlog.Handle) {
 
 // releaseOne moves a message to the tail, or delivers it at once if none is ahead of it, like a publish.
 func (s scheduled) releaseOne(h backlog.Handle, now clock.Instant) {
-	h = s.release(h)
+	h = s.messages.Release(h)
 	if s.messages.Holds {
 		s.messages.EndReady(h, store.Expired)
 		return
 	}
 	_, own := s.messages.Backlog.Times(h)
 	late := s.messages.Backlog.Deadline(h) <= now.Floor()
-	never := late && (s.messages.Expiry.TTL(own) != 0 || s.expiredByHeader(h, now)) // TTL 0: deliver at once or expire (TTL-20)
+	never := late && (s.messages.Expiry.TTL(own) != 0 || s.messages.ExpiredByHeader(h, now)) // TTL 0: deliver at once or expire (TTL-20)
 	if forwards(s.host) && late && !never && s.messages.Backlog.Ready() == 1 && s.messages.DeadLetters.CanForward() && !s.messages.Backlog.IsPaged(h) {
 		s.messages.Forward(h, true)
 		return
@@ -229,81 +228,4 @@ func (s scheduled) answer(request mail.Request, c *schedule.Change) {
 		answer(false)
 	}
 	s.dueNow = true
-}
-
-// reader returns the reader of the times in headers that matter to the queue.
-func (s scheduled) reader() content.Reader {
-	return content.Reader{
-		Holds: s.messages.Holds, Schedules: s.messages.Settings.DelayedMessages, DeliverAt: s.messages.Settings.DeliverAtHeader,
-		ExpiresAt: s.messages.Settings.ExpiresAtHeader, Dates: &s.messages.Dates,
-	}
-}
-
-// looks reports whether times in headers matter to the queue.
-func (s scheduled) looks() bool {
-	r := s.reader()
-	return r.Looks()
-}
-
-// expiredByHeader reports whether a message, whose content must be in memory, is past the expiry time in its header.
-func (s scheduled) expiredByHeader(h backlog.Handle, now clock.Instant) bool {
-	if s.messages.Settings.ExpiresAtHeader == "" || s.messages.Backlog.IsPaged(h) {
-		return false
-	}
-	var r backlog.Record
-	s.messages.Backlog.Get(h, &r)
-	reader := s.reader()
-	at, ok := reader.Expiry(r.Overlay, r.Header)
-	return ok && at <= now.Floor()
-}
-
-// keep adds a scheduled message, which does not count towards any limit. It reports whether the message was
-// written to the journal.
-func (s scheduled) keep(m *message.Message, times content.Times, now clock.Instant) (stored bool) {
-	due := times.Due
-	if times.Dated {
-		m.Cap(max(times.Expires-due.At, 0)) // TTL starts when it is due
-	}
-	s.messages.Seq++
-	if s.messages.Sessions != nil {
-		s.messages.JoinSession(m)
-	}
-	var r backlog.Record
-	content.Keep(&r, m, s.messages.Seq, due.At, now.Ceil(), s.messages.Settings.PriorityOf(m.Priority), s.messages.Journal.Stores(m))
-	return s.messages.EnsureScheduled().Enqueue(&r, times, &s.messages.Journal, s.messages.OverLimit)
-}
-
-// release moves a scheduled message that is due to the tail of the queue, as ready, and writes a record of this.
-func (s scheduled) release(h backlog.Handle) backlog.Handle {
-	h = s.messages.Scheduled.Move(h, &s.messages.Backlog, &s.messages.Expiry, &s.messages.Journal)
-	e := s.messages.Backlog.Entry(h)
-	s.messages.Journal.Release(e, s.messages.Settings.MessageTTL)
-	e.Marks |= backlog.Released
-	s.messages.Sessions.Enter(e.Seq, h)
-	return h
-}
-
-// needsContent reports whether the content of a scheduled message has to be read before its release: its TTL is 0, so
-// it is either delivered at that moment or expires.
-func (s scheduled) needsContent(h backlog.Handle) bool {
-	x := s.messages.Scheduled
-	if !x.Messages.IsPaged(h) || x.Messages.Deadline(h) <= x.Overdue || s.messages.Holds || x.Messages.Entry(h).Marks&backlog.Damaged != 0 {
-		return false
-	}
-	_, own := x.Messages.Times(h)
-	return s.messages.Expiry.TTL(own) == 0 && s.messages.Backlog.Ready() == 0
-}
-
-// sendRecovered sends a delayed exchange the messages that were released before a crash and may not have arrived
-// (DLY-14). It reports whether more may be left.
-func (s scheduled) sendRecovered() (more bool) {
-	for n := 0; s.messages.Holds && s.messages.Backlog.Ready() > 0; n++ {
-		if n == messages.TurnLimit {
-			return true
-		}
-		h, _ := s.messages.Backlog.First()
-		s.messages.Expiry.Remove(h)
-		s.messages.EndReady(h, store.Expired)
-	}
-	return false
 }

@@ -11,7 +11,7 @@ import (
 // state is the core: what its parts share, and the parts (parts.go). It imports no actor library, no clock and no disk.
 type state struct {
 	host
-	effective  unique.Handle[matched]
+	effective  unique.Handle[policies.Matched]
 	settings   unique.Handle[policies.QueueSettings] // as they were when the state was built
 	waking     *mail.Activate                        // to be answered when nothing is overdue
 	farewell   farewell
@@ -23,7 +23,7 @@ type state struct {
 }
 
 func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
-	fromDormant(s, &dormantState{queue: cfg.Queue, settings: unique.Make(cfg.Settings), effective: matchedBy(cfg.Effective)}, cfg.Shared, self)
+	fromDormant(s, &dormantState{queue: cfg.Queue, settings: unique.Make(cfg.Settings), effective: policies.MatchedBy(cfg.Effective)}, cfg.Shared, self)
 	s.each(func(p part) { p.Settings(nil, now) })
 	if s.queue.Durable { // in others, the numbering ends with the queue
 		s.messages.Seq = cfg.Newest
@@ -148,7 +148,7 @@ func (s *host) flush() {
 // the lease restarts (LEASE-4) and limits apply at once (POL-9).
 func (s *state) configure(m *mail.Configure, now clock.Instant) {
 	before := s.messages.Settings
-	s.effective, s.messages.Settings = matchedBy(m.Effective), m.Settings
+	s.effective, s.messages.Settings = policies.MatchedBy(m.Effective), m.Settings
 	publishPolicies(s)
 	s.each(func(p part) { p.Settings(&before, now) })
 	s.dueNow = true

@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/queue/records"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/store"
+	"candlemark/internal/transport/budget"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -64,15 +65,9 @@ func idOf(q *topology.Queue) store.QueueID { return store.QueueID(q.Incarnation)
 func (q *queue) account(f *figures) {
 	s := &q.state
 	reading := s.messages.Pager.Reading()
-	bytes := f.counted + reading
-	q.cfg.Budget.Add(bytes - q.budgetBytes)
-	q.cfg.Budget.Read(reading - q.budgetReading)
-	q.budgetBytes, q.budgetReading = bytes, reading
-	q.notes.Hold(f.notes - q.noted)
-	q.noted = f.notes
-	count := int64(s.messages.Backlog.Len() + f.held)
-	q.cfg.Budget.Count(count - q.budgetCount)
-	q.budgetCount = count
+	q.share.Set(budget.Share{
+		Bytes: f.counted + reading, Reading: reading, Messages: int64(s.messages.Backlog.Len() + f.held), Notes: f.notes,
+	}, q.cfg.Budget, q.notes)
 }
 
 // report logs rare events and counts dropped messages.
