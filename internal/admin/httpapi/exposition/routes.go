@@ -33,7 +33,7 @@ func scrape(ask question) rest.Handler {
 		if err != nil {
 			return nil, err
 		}
-		return rest.Raw(p.rendered(r.W.Header(), r.Request)), nil
+		return p.rendered(r.W.Header(), r.Request), nil
 	}
 }
 
@@ -60,7 +60,7 @@ func NewHandler(b management.Broker, perObject bool) http.Handler {
 
 // anybodys answers scrapes while there is room. A client that reads slowly takes none.
 func anybodys(b management.Broker, ask question, room chan struct{}) http.Handler {
-	collect := func(w http.ResponseWriter, r *http.Request) (body []byte, err error) {
+	collect := func(w http.ResponseWriter, r *http.Request) (body *rest.Packed, err error) {
 		ctx, cancel := b.WithTimeout(r.Context(), rest.Patience)
 		defer cancel()
 		p, err := ask(ctx, b, r)
@@ -89,7 +89,7 @@ func anybodys(b management.Broker, ask question, room chan struct{}) http.Handle
 			http.Error(w, "the broker did not answer", http.StatusServiceUnavailable)
 			return
 		}
-		out.Write(body, leave)
+		out.WritePacked(body, leave)
 	})
 }
 

@@ -1,12 +1,10 @@
 package exposition
 
 import (
-	"bytes"
-	"compress/gzip"
-	"io"
 	"net/http"
 	"strings"
 
+	"candlemark/internal/admin/httpapi/rest"
 	"candlemark/internal/measure/metrics"
 
 	dto "github.com/prometheus/client_model/go"
@@ -27,32 +25,20 @@ type page func(*writer)
 var formats = []expfmt.Format{expfmt.FmtOpenMetrics_1_0_0, expfmt.FmtOpenMetrics_0_0_1, expfmt.FmtText}
 
 // rendered returns the answer to a scrape in the requested format, and sets its headers.
-func (p page) rendered(h http.Header, r *http.Request) []byte {
+func (p page) rendered(h http.Header, r *http.Request) *rest.Packed {
 	format := expfmt.NegotiateAccept(r.Header, formats...)
 	h.Set("Content-Type", string(format))
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "accept, accept-encoding")
-	var body bytes.Buffer
-	var to io.Writer = &body
-	var packed *gzip.Writer
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		h.Set("Content-Encoding", "gzip")
-		packed, _ = gzip.NewWriterLevel(&body, gzip.BestSpeed) // a valid level
-		to = packed
-	}
-	if r.Method == http.MethodHead {
-		return nil
-	}
-	out := &writer{encoder: expfmt.NewEncoder(to, format)}
+	body := rest.NewPacked(h, r)
+	out := &writer{encoder: expfmt.NewEncoder(body, format)}
 	p(out)
 	out.begin(nil)
 	if c, ok := out.encoder.(expfmt.Closer); ok {
 		_ = c.Close()
 	}
-	if packed != nil {
-		_ = packed.Close()
-	}
-	return body.Bytes()
+	body.Close()
+	return body
 }
 
 // begin writes the family that was open.

@@ -57,8 +57,11 @@ func (r *Request) respond(v any, err error) {
 	case Stream:
 		r.collected()
 		v(r.W, r.plain)
-	case Raw:
-		r.send(http.StatusOK, v)
+	case *Packed:
+		if r.out == nil && v.size > budget.FreeUnread {
+			r.out = r.open()
+		}
+		v.sendTo(r.W, r.Method == http.MethodHead, r.out, r.collected)
 	case Pieces:
 		r.sendPieces(v)
 	case *series:
@@ -73,9 +76,6 @@ func (r *Request) respond(v any, err error) {
 		r.marshalled(http.StatusOK, v)
 	}
 }
-
-// Raw is an answer with 200 whose headers the handler has set.
-type Raw []byte
 
 // marshalled sends v as JSON.
 func (r *Request) marshalled(status int, v any) {
@@ -113,8 +113,7 @@ func headers(w http.ResponseWriter) {
 // send sends a small body.
 func send(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	// Pauses of the broker do not count against the client.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(Writing)) // if it supports deadlines
+	deadline(w, 0) // pauses of the broker do not count against the client
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may have gone
 }

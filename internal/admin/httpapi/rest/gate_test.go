@@ -144,7 +144,7 @@ func TestUnreadAnswers_ACC12(t *testing.T) {
 			if err == nil {
 				made.Add(1)
 			}
-			r.respond(Raw(make([]byte, size)), err)
+			r.respond(Pieces(func(yield func([]byte) bool) { yield(make([]byte, size)) }), err)
 			r.collected()
 			r.out.Close()
 		}

@@ -55,6 +55,11 @@ func (o *Output) await(ctx context.Context) error {
 	return nil
 }
 
+// deadline sets how long the client may take to read that many bytes, if the connection supports deadlines.
+func deadline(w http.ResponseWriter, bytes int) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writing(bytes)))
+}
+
 // Write writes a part of the answer, and keeps no more of it than the client has not read, but for a factor of two. The caller
 // must not keep it either. It calls charged when the part counts for the user, and reports whether the client still reads.
 func (o *Output) Write(b []byte, charged func()) bool {
@@ -62,7 +67,7 @@ func (o *Output) Write(b []byte, charged func()) bool {
 	o.part.Take(left)
 	charged()
 	defer func() { o.part.Return(left) }()
-	_ = o.control.SetWriteDeadline(time.Now().Add(writing(len(b)))) // if it supports deadlines
+	deadline(o.w, len(b))
 	if o.gone.Load() {
 		return false
 	}
