@@ -28,7 +28,7 @@ func (s *stallable) Read(b []byte) (int, error) {
 	return s.Conn.Read(b)
 }
 
-// A consumer whose socket is stalled is sent 50,000 messages: the messages in flight stay within its window, other clients are
+// A consumer whose socket is stalled is sent 10,000 messages: the messages in flight stay within its window, other clients are
 // not delayed, and nothing is missing when it reads again (PRO-8).
 func TestStalledConsumer(t *testing.T) {
 	for _, noAck := range []bool{false, true} {
@@ -39,7 +39,7 @@ func TestStalledConsumer(t *testing.T) {
 }
 
 func stalls(b *testkit.Bubble, noAck bool) {
-	const count, size = 50_000, 1 << 10
+	const count, size = 10_000, 1 << 10
 	ours, theirs := net.Pipe()
 	b.Node.Connect(ours)
 	socket := &stallable{Conn: theirs, resume: make(chan struct{})}
