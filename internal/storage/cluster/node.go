@@ -42,6 +42,8 @@ type Config struct {
 	Abandon bool
 	// FS is the file system of log and journal; by default the machine's.
 	FS vfs.FS
+	// Network connects the nodes; by default TCP does.
+	Network wire.Network
 	// OnFailure is called once when this node can no longer be trusted with data: it must end. The other nodes go on.
 	OnFailure func(error)
 	// OnFull is called when the disk becomes full, and when it no longer is.
@@ -146,7 +148,7 @@ func (n *Node) follows() error {
 func (n *Node) start() (err error) {
 	logger := hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: logWriter{n.cfg.Log}, DisableTime: true})
 	n.port, err = wire.Listen(n.cfg.Listen, wire.Config{
-		Secret: n.cfg.Secret, Hello: n.hello, Judge: n.judge, Log: n.cfg.Log,
+		Secret: n.cfg.Secret, Hello: n.hello, Judge: n.judge, Network: n.cfg.Network, Log: n.cfg.Log,
 		Address: func(identity string) (string, error) {
 			if a := n.cfg.Members[nameOf(identity)]; a != "" {
 				return a, nil
@@ -215,7 +217,9 @@ func (n *Node) Lead() (*Journal, *Definitions, error) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	f := newFront(n, rand.Uint64())
-	n.front.Store(f)
+	if old := n.front.Swap(f); old != nil {
+		old.fail(ErrLost)
+	}
 	began := make(chan error, 1)
 	f.add(operation{begin: true, done: func(err error) { began <- err }}, true)
 	if err := <-began; err != nil {
@@ -245,7 +249,7 @@ func (n *Node) Resign() error { return n.raft.LeadershipTransfer().Error() }
 // compact takes a snapshot whenever the log has become so much longer.
 func (n *Node) compact() {
 	last := uint64(0)
-	tick := time.NewTicker(200 * time.Millisecond)
+	tick := time.NewTicker(n.cfg.Timeout / 4)
 	defer tick.Stop()
 	for {
 		select {

@@ -27,7 +27,24 @@ type Config struct {
 	Judge func(Hello) Answer
 	// Lost is called when the last connection from a peer has ended.
 	Lost func(identity string)
-	Log  zerolog.Logger
+	// Network, unless nil, replaces TCP.
+	Network Network
+	Log     zerolog.Logger
+}
+
+// Network connects nodes. Nobody listens at an address: the error of Dial is syscall.ECONNREFUSED.
+type Network interface {
+	Listen(address string) (net.Listener, error)
+	Dial(address string, patience time.Duration) (net.Conn, error)
+}
+
+// tcp is the Network of the machine.
+type tcp struct{}
+
+func (tcp) Listen(address string) (net.Listener, error) { return net.Listen("tcp", address) }
+
+func (tcp) Dial(address string, patience time.Duration) (net.Conn, error) {
+	return net.DialTimeout("tcp", address, patience)
 }
 
 // Port accepts the connections of peers and dials them. It implements raft.StreamLayer.
@@ -48,7 +65,10 @@ var _ raft.StreamLayer = (*Port)(nil)
 
 // Listen opens a port.
 func Listen(address string, cfg Config) (*Port, error) {
-	l, err := net.Listen("tcp", address)
+	if cfg.Network == nil {
+		cfg.Network = tcp{}
+	}
+	l, err := cfg.Network.Listen(address)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +174,7 @@ func (p *Port) Dial(to raft.ServerAddress, patience time.Duration) (net.Conn, er
 	if err != nil {
 		return nil, err
 	}
-	conn, err := net.DialTimeout("tcp", address, patience)
+	conn, err := p.cfg.Network.Dial(address, patience)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +204,7 @@ func (p *Port) track(l *link) (net.Conn, error) {
 
 // Ask asks the node at an address who it is, with KindAsk or KindJoin.
 func (p *Port) Ask(address, kind string) (Answer, error) {
-	conn, err := net.DialTimeout("tcp", address, Patience)
+	conn, err := p.cfg.Network.Dial(address, Patience)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -200,7 +220,7 @@ func (p *Port) Refuses(identity string) bool {
 	if err != nil {
 		return false
 	}
-	conn, err := net.DialTimeout("tcp", address, 200*time.Millisecond)
+	conn, err := p.cfg.Network.Dial(address, 200*time.Millisecond)
 	if err == nil {
 		_ = conn.Close()
 	}
