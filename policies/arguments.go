@@ -81,7 +81,8 @@ func validate(known []checked, name, vhost string, kind Kind, args protocol.Tabl
 		}
 	}
 	for _, f := range args {
-		if slices.ContainsFunc(known, func(a checked) bool { return a.name == f.Key && !a.on.has(kind) }) {
+		if slices.ContainsFunc(known, func(a checked) bool { return a.name == f.Key && !a.on.has(kind) }) &&
+			(f.Key != "x-"+keyDeliveryLimit || !delaysRetries(args)) {
 			return preconditionFailed("invalid arg '%s' for %s of queue type %s", f.Key, queueText(name, vhost), kind.module())
 		}
 	}

@@ -104,6 +104,24 @@ func TestValidateQueueArguments(t *testing.T) {
 		{
 			"DLY-8 all", table("x-delayed-messages", true, "x-deliver-at-header", "eta", "x-overdue-messages", "dead-letter", "x-release-rate", int64(1)), "",
 		},
+		{"RETRY-6 LavinMQ's", table("x-delayed-retry-min", int32(500), "x-delayed-retry-max", int32(9000), "x-delayed-retry-multiplier", int32(2), "x-delivery-limit", int32(5)), ""},
+		{"RETRY-6 multiplier", table("x-delayed-retry-multiplier", int32(0), "x-delayed-retry-min", int32(5)), invalid("x-delayed-retry-multiplier", "{value_zero,0}")},
+		{"RETRY-6 multiplier alone", table("x-delayed-retry-multiplier", int32(2)), invalid("x-delayed-retry-multiplier", `"it requires x-delayed-retry-min"`)},
+		{"RETRY-6 ladder type", table("x-delayed-retry-ladder", int32(5)), invalid("x-delayed-retry-ladder", "{unacceptable_type,signedint}")},
+		{
+			"RETRY-6 ladder", table("x-delayed-retry-ladder", "1s,soon"),
+			invalid("x-delayed-retry-ladder", `"'soon' is not a delay such as 500ms, 10s, 1m, 2h, 1d or 1w, up to 10 years"`),
+		},
+		{
+			"RETRY-6 ladder and minimum", table("x-delayed-retry-ladder", "1s", "x-delayed-retry-min", int32(5)),
+			invalid("x-delayed-retry-ladder", `"a ladder has all delays: it goes without x-delayed-retry-min"`),
+		},
+		{"RETRY-7 jitter", table("x-delayed-retry-ladder", "1s", "x-delayed-retry-jitter", int32(101)), invalid("x-delayed-retry-jitter", "{value_too_large,101}")},
+		{
+			"RETRY-7 jitter alone", table("x-delayed-retry-jitter", int32(10)),
+			invalid("x-delayed-retry-jitter", `"it requires x-delayed-retry-min or x-delayed-retry-ladder"`),
+		},
+		{"RETRY-6 all", table("x-delayed-retry-ladder", "1s,10s,1m", "x-delayed-retry-jitter", int32(10), "x-delayed-retry-type", "failed", "x-delivery-limit", int32(3)), ""},
 		{"DEC-11 quorum", table("x-queue-type", "quorum", "x-delivery-limit", int32(3), "x-message-ttl", int32(1)), ""},
 	}
 	for _, test := range tests {

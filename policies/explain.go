@@ -118,7 +118,7 @@ func (s *Policies) verdict(p, winner *Policy, o *Object) string {
 // foreignKey returns a key of the policy that objects of this kind do not support.
 func (p *Policy) foreignKey(kind Kind) string {
 	for _, e := range p.Definition {
-		if byName[e.Key].policy.unsupported.has(kind) {
+		if p.Definition.unsupported(e.Key).has(kind) {
 			return e.Key
 		}
 	}

@@ -102,7 +102,7 @@ func TestSettingsAreThoseExplained(t *testing.T) {
 		keyOverflow: {overflowDropHead, overflowReject, overflowRejectDLX}, keyDeadLetterStrategy: {strategyLeastOnce, strategyMostOnce},
 		keyExpiryOrder: {expiryOrderEager, expiryOrderStrict}, keyOverdue: {OverdueDeliver, OverdueDrop, OverdueDeadLetter},
 		keyRenewedBy: {"publish", "peek"}, keyDeadLetterExchange: {"a", ""}, keyDeadLetterKey: {"k", "l"}, keyForwardTo: {"x", ""},
-		keyRetryType: {retry.All, retry.Failed, retry.Returned, retry.Disabled}, keyDeliverAt: {"h", "i"}, keyExpiresAt: {"h", "i"}, "queue-mode": {"lazy"},
+		keyRetryType: {retry.All, retry.Failed, retry.Returned, retry.Disabled}, keyRetryLadder: {"1s,2s", "7"}, keyDeliverAt: {"h", "i"}, keyExpiresAt: {"h", "i"}, "queue-mode": {"lazy"},
 	}
 	number := func() int64 { return []int64{0, 1, 2, 3, 50, 1 << 60}[random.IntN(6)] }
 	draw := func(key string) any {

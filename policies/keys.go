@@ -47,6 +47,9 @@ const (
 	keyForwardTo      = "forward-to"
 	keyRenewedBy      = "expires-renewed-by"
 	keyDuplicates     = "duplicate-detection-window"
+	keyRetryFactor    = "delayed-retry-multiplier" // LavinMQ's
+	keyRetryLadder    = "delayed-retry-ladder"
+	keyRetryJitter    = "delayed-retry-jitter"
 )
 
 // The string values that have a meaning here.

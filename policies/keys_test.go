@@ -22,6 +22,8 @@ func samples(k *key) []any {
 		return []any{"failed"}
 	case k.name == keyRenewedBy:
 		return []any{"peek"}
+	case k.name == keyRetryLadder:
+		return []any{"1s,10s"}
 	case k.value == aName:
 		return []any{"orders"}
 	case strings.Contains(k.value, ", "):
@@ -44,6 +46,8 @@ func TestKeysHaveTheirEffect(t *testing.T) {
 		keyRetryType:          {{Key: "x-" + keyRetryMin, Value: int64(5)}},
 		keyRetryMin:           {{Key: "x-" + keyRetryType, Value: "all"}},
 		keyRetryMax:           {{Key: "x-" + keyRetryType, Value: "all"}, {Key: "x-" + keyRetryMin, Value: int64(1)}},
+		keyRetryFactor:        {{Key: "x-" + keyRetryMin, Value: int64(5)}},
+		keyRetryJitter:        {{Key: "x-" + keyRetryMin, Value: int64(5)}},
 	}
 	others := []string{keyAlternateExchange, "queue-type", keySessions} // the settings of exchanges; a queue's nature
 	for i := range allKeys {

@@ -100,7 +100,7 @@ func fromObject(vhost, name string, operator bool, object Definition) (*Policy, 
 	}
 	p.Definition = definition.(Definition)
 	for _, e := range p.Definition {
-		p.covers &^= byName[e.Key].policy.unsupported
+		p.covers &^= p.Definition.unsupported(e.Key)
 	}
 	return p, nil
 }

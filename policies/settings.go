@@ -39,13 +39,13 @@ type QueueSettings struct {
 	MaxLength, MaxLengthBytes int64
 	// Overflow is drop-head, reject-publish or reject-publish-dlx (DL-6, DL-10).
 	Overflow string
-	// DeliveryLimit is the number of redeliveries of a quorum queue's message
-	// before it is dead-lettered, -1 for no limit and for classic queues (DL-9).
+	// DeliveryLimit is the number of redeliveries of a message before it is dead-lettered, -1 for no limit; in classic queues
+	// there is one only with Retry (DL-9).
 	DeliveryLimit int64
 	// ConsumerTimeout is how long a delivery may stay unacknowledged, in ms, at least 1. An argument or a policy of 0
 	// is ignored.
 	ConsumerTimeout int64
-	// Retry delays messages of a quorum queue that come back (RETRY-1).
+	// Retry delays messages that come back (RETRY-1).
 	Retry retry.Settings
 	// MaxPriority is the highest distinct priority of the queue, 0 to 255; 0 for a queue without priorities (DEC-11).
 	MaxPriority uint8
@@ -116,8 +116,11 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q.DeliverAtHeader, _ = textOf(args, e, keyDeliverAt)
 	q.setSchedule(args, e)
 	q.EntitySettings = entitySettings(args, e)
+	q.Retry = retrySettings(args, e)
 	if KindOf(args) == KindQuorumQueue {
 		q.quorum(args, e)
+	} else if q.Retry.On() {
+		q.DeliveryLimit = deliveryLimit(args, e, unset)
 	}
 	return q
 }
@@ -155,25 +158,24 @@ func (q *QueueSettings) quorum(args protocol.Table, e Effective) {
 	strategy, _ := textOf(args, e, keyDeadLetterStrategy)
 	q.DeadLetterAtLeastOnce = strategy == strategyLeastOnce && q.HasDLX && q.Overflow == overflowReject
 
+	q.DeliveryLimit = deliveryLimit(args, e, defaultDeliveryLimit)
+}
+
+// deliveryLimit merges the delivery limits of arguments and policies, of which a negative one means unlimited (POL-7).
+func deliveryLimit(args protocol.Table, e Effective, limit int64) int64 {
 	argument, hasArgument := intArgument(args, "x-"+keyDeliveryLimit)
 	policy, hasPolicy := e.Int(keyDeliveryLimit)
-	q.DeliveryLimit = defaultDeliveryLimit
 	switch {
 	case hasArgument && hasPolicy && (argument < 0 || policy < 0):
-		q.DeliveryLimit = max(argument, policy)
+		limit = max(argument, policy)
 	case hasArgument && hasPolicy:
-		q.DeliveryLimit = min(argument, policy)
+		limit = min(argument, policy)
 	case hasArgument:
-		q.DeliveryLimit = argument
+		limit = argument
 	case hasPolicy:
-		q.DeliveryLimit = policy
+		limit = policy
 	}
-	q.DeliveryLimit = min(max(q.DeliveryLimit, unset), forever)
-	kind, hasKind := e.Text(keyRetryType)
-	if !hasKind {
-		kind, _ = stringArgument(args, "x-"+keyRetryType)
-	}
-	q.Retry = retry.Of(kind, lowestOf(args, e, keyRetryMin), lowestOf(args, e, keyRetryMax))
+	return min(max(limit, unset), forever)
 }
 
 // setSchedule reads how scheduled messages are released.

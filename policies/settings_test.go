@@ -117,7 +117,22 @@ func TestSettingsFor(t *testing.T) {
 		},
 		{
 			"RETRY-1 classic", nil,
-			`{"delayed-retry-min":6,"delayed-retry-type":"failed"}`, func(*QueueSettings) {},
+			`{"delayed-retry-min":6,"delayed-retry-type":"failed","delivery-limit":5}`, func(q *QueueSettings) { q.DeliveryLimit, q.Retry = 5, retry.Settings{Failed: true, Min: 6, Max: 6} },
+		},
+		{
+			"RETRY-6 classic, as in LavinMQ", table("x-delayed-retry-min", int32(500), "x-delayed-retry-multiplier", int32(2), "x-delivery-limit", int32(5)), "", func(q *QueueSettings) {
+				q.DeliveryLimit, q.Retry = 5, retry.Settings{Failed: true, Returned: true, Min: 500, Max: 315_360_000_000, Multiplier: 2}
+			},
+		},
+		{
+			"RETRY-6 classic without a limit", table("x-delayed-retry-min", int32(7)), "",
+			func(q *QueueSettings) { q.Retry = retry.Settings{Failed: true, Returned: true, Min: 7, Max: 7} },
+		},
+		{
+			"RETRY-6 the argument's ladder over the policy's minimum", table("x-delayed-retry-ladder", "1s,1m"), `{"delayed-retry-min":6,"delayed-retry-jitter":10}`,
+			func(q *QueueSettings) {
+				q.Retry = retry.Settings{Failed: true, Returned: true, Ladder: "1000,60000", Jitter: 10}
+			},
 		},
 		{
 			"RETRY-1 disabled", table(append(quorum, "x-delayed-retry-type", "returned", "x-delayed-retry-min", int32(7))...),

@@ -72,8 +72,12 @@ func (s *Setting) decideQueue(o *Object, e Effective) {
 	how, argument := k.wins, s.Argument
 	quorum := o.Kind == KindQuorumQueue
 	switch {
+	case !quorum && s.Key == keyDeliveryLimit && SettingsFor(o.Arguments, e).Retry.On():
 	case !quorum && k.argument.on == onQuorum:
 		how = nobody
+	case isLadderStep(s.Key) && SettingsFor(o.Arguments, e).Retry.Ladder != "":
+		s.Note = "the queue has a " + keyRetryLadder
+		return
 	case s.Key == keyConsumerTimeout:
 		argument, merged = unlessZero(argument), unlessZero(merged)
 		if argument == nil && merged == nil {

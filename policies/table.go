@@ -151,15 +151,15 @@ var allKeys = []key{
 	},
 	{
 		name: keyRetryType, value: oneFrom(retries), means: "which returned messages are delivered again later", wins: policyWins,
-		argument: argument{onQuorum, checkEnum("invalid_delayed_retry_type", retries...), 0, 0},
+		argument: argument{both, checkEnum("invalid_delayed_retry_type", retries...), 0, 0},
 		policy:   policyKey{oneOf(retries...), "is not a valid delayed retry type. Must be one of: all, failed, returned, disabled", 0, operatorWins},
 	},
 	{
-		name: keyRetryMin, value: inMS, means: "delay before the first retry", wins: lowestWins, argument: argument{onQuorum, checkPositive, 0, 0},
+		name: keyRetryMin, value: inMS, means: "delay before the first retry", wins: lowestWins, argument: argument{both, checkPositive, 0, 0},
 		policy: policyKey{atLeast(1), "is not a valid delayed retry minimum delay. Must be a positive integer", 0, highest},
 	},
 	{
-		name: keyRetryMax, value: inMS, means: "longest delay before a retry", wins: lowestWins, argument: argument{onQuorum, checkPositive, 0, 0},
+		name: keyRetryMax, value: inMS, means: "longest delay before a retry", wins: lowestWins, argument: argument{both, checkPositive, 0, 0},
 		policy: policyKey{atLeast(1), "is not a valid delayed retry maximum delay. Must be a positive integer", 0, lowest},
 	},
 	{
@@ -213,6 +213,10 @@ var allKeys = []key{
 	own(keyRenewedBy, "publish, peek, update, scheduled", "further uses that postpone the end of an unused queue", argumentWins,
 		checkRenewals, isRenewals, "is not a valid expires-renewed-by value"),
 	own(keyDuplicates, inMS, "time during which a message-id is not accepted again", lowestWins, checkMessageTTL, atLeast(0), "is not a valid duplicate detection window"),
+	own(keyRetryFactor, aNumber, "factor from one delay before a retry to the next", lowestWins, checkRetryFactor, atLeast(1), "is not a valid delayed retry multiplier"),
+	own(keyRetryLadder, "delays such as 1s,10s,1m", "delays before the first, second and further retries", argumentWins, checkRetryLadder, isLadder,
+		"is not a valid delayed-retry-ladder value: 1 to 32 delays such as 1s,10s,1m"),
+	own(keyRetryJitter, "percent", "by how much delays before retries are extended at most", lowestWins, checkRetryJitter, between(0, 100), "is not a valid delayed retry jitter"),
 	{name: keySessions, value: onOrOff, means: "messages belong to sessions", argument: argument{onQuorum, checkBool, 0, last}},
 }
 

@@ -54,22 +54,6 @@ func checkOddDefinition(name string, v any, operator bool) string {
 	}
 }
 
-// checkDelayedRetry checks the delayed-retry keys together.
-func checkDelayedRetry(d Definition) string {
-	kind, hasKind := d.Get(keyRetryType)
-	low, hasLow := d.Get(keyRetryMin)
-	high, hasHigh := d.Get(keyRetryMax)
-	if hasKind && kind != "disabled" && !hasLow {
-		return fmt.Sprintf("%s is required when %s is %s", keyRetryMin, keyRetryType, kind)
-	}
-	a, _ := integer(low)
-	b, _ := integer(high)
-	if hasLow && hasHigh && b < a {
-		return fmt.Sprintf("%s (%d) must not be smaller than %s (%d)", keyRetryMax, b, keyRetryMin, a)
-	}
-	return ""
-}
-
 // pairList prints a list of pairs as Erlang does: on one line while it fits.
 func pairList(pairs []string) string {
 	line := "[" + strings.Join(pairs, ",") + "]"

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"candlemark/actors/queue/records"
+	"candlemark/internal/routing/message"
 	"candlemark/internal/storage/store"
 )
 
@@ -13,6 +14,7 @@ type disk struct {
 	puts     map[uint64]store.Record // messages stored
 	released map[uint64]store.TTLThen
 	deferred map[uint64]int64 // until this time, 0 for good
+	returns  map[uint64]message.Returns
 	position store.Position
 	err      error // of future commits
 	reads    []any // under way: loaded or lookedUp
@@ -75,6 +77,9 @@ func (d *disk) apply(records []store.Record) {
 	if d.deferred == nil {
 		d.deferred = map[uint64]int64{}
 	}
+	if d.returns == nil {
+		d.returns = map[uint64]message.Returns{}
+	}
 	for i := range records {
 		switch r := &records[i]; r.Kind {
 		case store.Put, store.Spill:
@@ -104,7 +109,11 @@ func (d *disk) apply(records []store.Record) {
 			mine := d.puts[r.First]
 			mine.Due = r.Due
 			d.puts[r.First] = mine
-		case store.Delivered, store.Returned, store.GivenBack, store.Named, store.Applied:
+		case store.Returned, store.GivenBack:
+			for n := r.First; n <= r.Last; n++ {
+				d.returns[n] += map[store.Kind]message.Returns{store.Returned: message.FailedOnce, store.GivenBack: message.GivenBackOnce}[r.Kind]
+			}
+		case store.Delivered, store.Named, store.Applied:
 		}
 	}
 }
@@ -133,7 +142,7 @@ func (d *disk) survivors() (list []store.Recovered) {
 		ttl, released := d.released[seq]
 		m := store.Recovered{
 			Seq: seq, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Body: uint32(len(r.Body)), Priority: r.Priority,
-			Due: r.Due, Released: released, TTLThen: ttl, Deferred: deferred, Until: until, Note: r.Note,
+			Due: r.Due, Released: released, TTLThen: ttl, Deferred: deferred, Until: until, Note: r.Note, Returns: d.returns[seq],
 		}
 		if m.Due != 0 {
 			m.MessageID = store.IDHash(r.Header)

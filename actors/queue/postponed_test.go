@@ -239,8 +239,8 @@ func TestSpilled_RETRY4(t *testing.T) {
 
 // returning is a message that a returner gets.
 type returning struct {
-	until, deadline int64
-	failures        uint32
+	until, deadline   int64
+	failures, returns uint32
 }
 
 // returner plays a consumer that returns messages at random.
@@ -292,10 +292,13 @@ func (x *returner) settleOne(body string) {
 		w.until = now + x.rng.Int64N(50)
 		r.Outcome = &mail.Outcome{Until: w.until}
 	}
-	if how == mail.Requeue {
+	switch how {
+	case mail.Requeue:
 		w.failures++
+	case mail.Release:
+		w.returns++
 	}
-	if delay := x.Settings.Retry.Delay(how == mail.Requeue, w.failures); delay > 0 && w.until <= now {
+	if delay := x.Settings.Retry.Delay(how == mail.Requeue, w.failures, w.returns, 0); how != mail.Ack && delay > 0 && w.until <= now {
 		w.until = x.now.Ceil() + delay
 	}
 	if how == mail.Ack || x.acks {
@@ -310,7 +313,11 @@ func (x *returner) settleOne(body string) {
 func TestRandom_RETRY1_RETRY3(t *testing.T) {
 	seeded(t, 20, func(t *testing.T, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		c := newCore(t, dlx, retries(retry.Settings{Failed: rng.IntN(2) == 0, Returned: rng.IntN(2) == 0, Min: 7, Max: 40}))
+		r := retry.Settings{Failed: rng.IntN(2) == 0, Returned: rng.IntN(2) == 0, Min: 7, Max: 40, Multiplier: rng.Int64N(3)}
+		if rng.IntN(3) == 0 {
+			r = retry.Settings{Failed: r.Failed, Returned: r.Returned, Ladder: "5,1,30"}
+		}
+		c := newCore(t, dlx, retries(r))
 		c.turnLimit = uint16(1 + rng.IntN(50))
 		x := &returner{core: c, rng: rng, all: map[string]*returning{}}
 		c.consume(ch1, "a", 5)
@@ -337,4 +344,50 @@ func TestRandom_RETRY1_RETRY3(t *testing.T) {
 			t.Errorf("%d messages were lost; %d are in the queue", len(x.all), c.Backlog.Len())
 		}
 	})
+}
+
+// TestClassic_RETRY6: a classic queue delays by a ladder, counts returns and failures, keeps both counts and the time in a restart, and
+// dead-letters at the delivery limit. Jitter is the same after the restart.
+func TestClassic_RETRY6(t *testing.T) {
+	ladder := retry.Settings{Failed: true, Returned: true, Ladder: "100,500,2000", Jitter: 50}
+	cfg := testConfig(settings(dlx, retries(ladder), func(s *policies.QueueSettings) { s.DeliveryLimit = 2 }))
+	cfg.Queue.Durable = true
+	c := newCoreOf(t, cfg)
+	c.publish(persistentMsg("1", -1))
+	number := uint64(0)
+	again := func(how mail.Settlement, failures, returns uint32) {
+		t.Helper()
+		d := c.get(ch1).Delivery
+		number++
+		if o := d.Message.Overlay; failures+returns > 0 && (o == nil || o.DeliveryCount != failures || o.AcquiredCount != failures+returns) {
+			t.Errorf("after %d failures and %d returns: %+v", failures, returns, o)
+		}
+		c.settle(ch1, how, number, number)
+		if how == mail.Requeue {
+			failures++
+		} else {
+			returns++
+		}
+		cfg.Recovered = c.disk.survivors()
+		next := newCoreOf(t, cfg)
+		next.disk, next.now, number = c.disk, c.now, 0
+		c = next
+		base := []int64{100, 500, 2000}[min(failures+returns, 3)-1]
+		wait := ladder.Delay(how == mail.Requeue, failures, returns, 1)
+		if wait < base || wait > base+base/2 {
+			t.Errorf("%d ms after %d returns", wait, failures+returns)
+		}
+		due := c.ms() + wait
+		c.at(due - 1)
+		c.want("early", c.ready())
+		c.at(due)
+		c.want("on time", c.ready(), "1")
+	}
+	again(mail.Requeue, 0, 0)
+	again(mail.Release, 1, 0)
+	again(mail.Release, 1, 1)
+	again(mail.Requeue, 1, 2)
+	c.get(ch1)
+	c.settle(ch1, mail.Requeue, 1, 1)
+	c.want("dead at the limit", c.seenOff(), "delivery_limit 1")
 }

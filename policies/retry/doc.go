@@ -1,2 +1,2 @@
-// Package retry decides how long messages that come back to a quorum queue wait before they are delivered again.
+// Package retry decides how long messages that come back to a queue wait before they are delivered again.
 package retry

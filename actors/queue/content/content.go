@@ -93,7 +93,7 @@ func CountDead(m *message.Message, returns message.Returns, rejected bool) {
 
 // Style is how a queue presents its messages to consumers.
 type Style struct {
-	Counts bool // with the headers x-delivery-count and x-acquired-count, as quorum queues do; otherwise only clients of AMQP 1.0 see the count (DL-9)
+	Counts bool // with the headers x-delivery-count and x-acquired-count, as quorum queues do, and queues with delayed retries; otherwise only clients of AMQP 1.0 see the count (DL-9)
 	Stamps bool // with the times of enqueueing and expiry
 	Dates  clock.Dates
 }

@@ -25,7 +25,7 @@ func (d *Deliveries) counted(h backlog.Handle, now clock.Instant) bool {
 	if e.Returns.Fail() {
 		d.Messages.Journal.Note(store.Returned, e)
 	}
-	if limit := d.Messages.Settings.DeliveryLimit; limit >= 0 && int64(e.Returns.Failed()) > limit && d.Messages.Expiry.Retime(h) > now.Floor() { // DL-9, quorum queues
+	if limit := d.Messages.Settings.DeliveryLimit; limit >= 0 && int64(e.Returns.Failed()) > limit && d.Messages.Expiry.Retime(h) > now.Floor() { // DL-9
 		d.Messages.End(h, store.Exceeded)
 		return false
 	}
@@ -44,7 +44,7 @@ func (d *Deliveries) requeueAfter(h backlog.Handle, until int64, failed bool, no
 	e := d.Messages.Backlog.Entry(h)
 	e.Redelivered = true
 	if e.Marks&backlog.Deferred == 0 { // deferred messages wait for a consumer
-		if delay := d.Messages.Settings.Retry.Delay(failed, e.Returns.Failed()); delay > 0 && until <= now.Floor() {
+		if delay := d.Messages.Settings.Retry.Delay(failed, e.Returns.Failed(), e.Returns.All()-e.Returns.Failed(), e.Seq); delay > 0 && until <= now.Floor() {
 			until = store.After(now.Ceil(), delay)
 		}
 		if until > now.Floor() && d.Messages.Expiry.Retime(h) > now.Floor() {

@@ -128,7 +128,7 @@ func (s *Messages) JoinSession(m *message.Message) {
 
 // Style returns how the queue presents its messages to consumers.
 func (s *Messages) Style() content.Style {
-	return content.Style{Counts: s.Quorum, Stamps: s.Settings.StampExpiry, Dates: clock.Ahead(s.Dates.Skew())}
+	return content.Style{Counts: s.Quorum || s.Settings.Retry.On(), Stamps: s.Settings.StampExpiry, Dates: clock.Ahead(s.Dates.Skew())}
 }
 
 // Restore adds the messages of the journal, paged out. Deadlines are unchanged, or follow from the settings if these

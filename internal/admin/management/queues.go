@@ -53,7 +53,7 @@ type Queue struct {
 	HeadTimestamp           uint64 // of the first message, s since 1970, 0 for none
 	// DeliveryLimit is -1 for none.
 	DeliveryLimit int64
-	// Retry is the delayed retries of a quorum queue.
+	// Retry is the delayed retries.
 	Retry     retry.Settings
 	IdleSince int64 // wall ms
 	// Expiring counts the upcoming expirations of ready messages; Lease is the queue's own.

@@ -172,6 +172,8 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 	}
 	if q.Type == "quorum" {
 		item.Leader, item.Members, item.Online = r.Node, []string{r.Node}, []string{r.Node}
+	}
+	if q.Type == "quorum" || q.Retry.On() {
 		item.DeliveryLimit, item.Retry = deliveryLimit(q), q.Retry.String()
 	}
 	return item
@@ -186,7 +188,7 @@ func idleSince(q *management.Queue, now int64) *string {
 	return forms.Optional(q.IdleSince)
 }
 
-// deliveryLimit returns the limit of a quorum queue, a text for none.
+// deliveryLimit returns the limit of a queue, a text for none.
 func deliveryLimit(q *management.Queue) any {
 	if q.DeliveryLimit < 0 {
 		return "unlimited"
