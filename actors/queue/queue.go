@@ -193,7 +193,8 @@ func (q *queue) turn(ctx actor.Context, received any) {
 func (q *queue) start(ctx actor.Context) bool {
 	now, slept := q.cfg.Clock.Read()
 	q.slept, q.state.messages.Dates = slept, q.cfg.Clock.Dates()
-	q.begin.Recovered = records.FromWall(q.begin.Recovered, q.state.messages.Dates.Read(), now)
+	q.state.messages.Dates.Read()
+	q.begin.Recovered = records.FromWall(q.begin.Recovered, q.state.messages.Dates.Kept(), now)
 	q.state.init(q.begin, ctx.Self(), now)
 	q.begin = nil
 	return q.state.messages.Backlog.Len() > 0 || q.state.figures().held > 0
@@ -203,7 +204,7 @@ func (q *queue) start(ctx actor.Context) bool {
 func (q *queue) carryOut(ctx actor.Context) {
 	s := &q.state
 	list, c := s.messages.Journal.HandOver()
-	records.ToWall(list, s.messages.Dates.Skew())
+	records.ToWall(list, s.messages.Dates.Kept())
 	f := q.post(ctx)
 	for _, w := range s.out.watch {
 		actorlib.Watch(ctx, w)

@@ -13,7 +13,6 @@ import (
 	"candlemark/internal/admin/backup"
 	"candlemark/internal/admin/config"
 	"candlemark/internal/admin/systemd"
-	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/cluster"
 
 	"github.com/rs/zerolog"
@@ -106,7 +105,7 @@ func (m *member) start(journal *cluster.Journal, meta *cluster.Definitions) erro
 	}
 	d := &data{log: m.log, definitions: meta, messages: journal, failed: make(chan error, 1)}
 	d.backups = backup.NewKeeper(backup.Config{Take: func() (*backup.Cut, error) { return nil, errNoBackup }, Log: m.log})
-	b := &broker{process: &process{level: processLevel, asked: make(chan struct{}, 1)}, clock: chosenClock{Clock: clock.New()}, users: users, data: d}
+	b := &broker{process: &process{level: processLevel, asked: make(chan struct{}, 1)}, clock: chosenClock{Clock: m.node.Clock()}, users: users, data: d}
 	filled := true
 	if err := b.start(m.cfg, &filled, m.log); err != nil {
 		return err

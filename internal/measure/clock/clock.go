@@ -18,10 +18,11 @@ type Clock struct {
 	seen    atomic.Pointer[seen]
 	alarm   *timerQueue // nil: the runtime's timers are used
 	manual  *manual     // nil unless it is a test clock
+	cluster bool        // its time is that of a cluster
 }
 
 // New returns a Clock based on the machine's clock.
-func New() *Clock { return Of(system{time.Now()}) }
+func New() *Clock { return Of(System()) }
 
 // exact is the maximum duration of the base reading; longer ones are repeated, as the process may have been delayed.
 const exact = 20 * time.Microsecond
@@ -29,11 +30,34 @@ const exact = 20 * time.Microsecond
 // Of returns a Clock based on m, which tests may replace. The time since the base is always the process's own monotonic
 // time.
 func Of(m Machine) *Clock {
+	return of(m, func() int64 {
+		wall, _ := m.Now()
+		return wall
+	})
+}
+
+// Continue returns the Clock of a broker that goes on with the time of a cluster: now returns it, in ns since 1970. The wall clock of m is
+// that of dates (CLU-10). Dates keeps no difference in the journal, as other nodes read it.
+func Continue(m Machine, now func() int64) *Clock {
+	c := of(m, now)
+	c.cluster = true
+	for range 10 {
+		if r, ok := c.look(); ok {
+			c.skew.Store(r.skew)
+			c.told = r.skew
+			break
+		}
+	}
+	return c
+}
+
+// of returns a Clock whose time begins with what now returns.
+func of(m Machine, now func() int64) *Clock {
 	c := &Clock{machine: m}
 	c.seen.Store(&seen{at: forever})
 	for took, tries := forever, 0; took > exact && tries < 10; tries++ {
 		before := time.Now()
-		wall, _ := m.Now()
+		wall := now()
 		base := time.Now() // after the wall clock: the broker's time is never ahead of it
 		if d := base.Sub(before); d < took {
 			c.wall, c.base, took = wall, base, d

@@ -11,13 +11,14 @@ import (
 type Dates struct {
 	unread *Clock // to be read, nil if it has been
 	skew   int64  // ms by which the wall clock is ahead
+	within bool   // the journal has the broker's time
 }
 
 // Ahead returns the Dates of a wall clock that is skew ms ahead of the broker's time. It reads no clock.
 func Ahead(skew int64) Dates { return Dates{skew: skew} }
 
 // Dates returns the Dates for a turn that begins now.
-func (c *Clock) Dates() Dates { return Dates{c, c.Skew()} }
+func (c *Clock) Dates() Dates { return Dates{c, c.Skew(), c.cluster} }
 
 // Deadline converts a date to the broker's time. A date too far away becomes the first or last time.
 func (d *Dates) Deadline(date int64) int64 { return shift(date, -d.Read()) }
@@ -30,6 +31,15 @@ func (d *Dates) Read() int64 {
 	if c := d.unread; c != nil {
 		d.unread = nil
 		_, d.skew = c.readAgain()
+	}
+	return d.skew
+}
+
+// Kept returns by how many ms the times in the journal are ahead of the broker's time: they are dates, but on a node of a cluster the
+// broker's time, which other nodes go on with (CLU-9).
+func (d *Dates) Kept() int64 {
+	if d.within {
+		return 0
 	}
 	return d.skew
 }

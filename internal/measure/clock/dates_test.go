@@ -110,3 +110,32 @@ func BenchmarkDates(b *testing.B) {
 		d.Date(1)
 	}
 }
+
+// TestContinue_CLU9: the clock of a cluster goes on with a time that no wall clock shows. Dates follow the wall clock, exactly from the
+// beginning; the journal keeps the broker's time.
+func TestContinue_CLU9(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &laptop{start: time.Now()}
+		c := Continue(m, func() int64 { return time.Now().Add(-300*time.Millisecond).UnixNano() + int64(time.Hour) })
+		time.Sleep(time.Minute)
+		now := time.Now().UnixMilli()
+		if got := c.Now().Floor(); got != now-300+3_600_000 {
+			t.Errorf("it is %d ms ahead", got-now)
+		}
+		if got := c.Wall(); got != now {
+			t.Errorf("dates are %d ms ahead", got-now)
+		}
+		d := c.Dates()
+		if at := d.Deadline(now); at != c.Now().Floor() || d.Kept() != 0 {
+			t.Errorf("a date of now is %d ms away, the journal %d ms", at-c.Now().Floor(), d.Kept())
+		}
+		if slept, set := c.Look(); slept != 0 || set != 0 {
+			t.Errorf("the first look finds a sleep of %v, a change of %v", slept, set)
+		}
+		alone := Of(m).Dates()
+		m.set = time.Hour
+		if alone.Read() != 3_600_000 || alone.Kept() != 3_600_000 {
+			t.Errorf("a broker alone keeps dates, %d ms ahead", alone.Kept())
+		}
+	})
+}

@@ -64,6 +64,9 @@ func (c *Clock) look() (r reading, ok bool) {
 	return r, true
 }
 
+// System returns the machine that the process runs on.
+func System() Machine { return system{time.Now()} }
+
 // system is the machine that the process runs on.
 type system struct{ origin time.Time } // origin of its monotonic clock
 

@@ -14,13 +14,13 @@ import (
 
 // An entry of the log, numbers little endian or varints:
 //
-//	| version 1 | sum 4 | sender 8 | number 8 | operations …
+//	| version 1 | sum 4 | sender 8 | number 8 | time 8 | operations …
 //
 // The sum covers what follows it. An operation is a kind and, for records: queue, count and the records; for a change of the definitions:
 // length and definitions.Change.Encode. A body that an earlier record of the entry has is referred to by its offset.
 const (
-	entryVersion = 1
-	entryHead    = 21
+	entryVersion = 2
+	entryHead    = 29
 	sumFrom      = 5
 
 	kindRecords = 1
@@ -68,16 +68,23 @@ type encoder struct {
 	bodies map[bodyKey]int
 }
 
+// origin says who made an entry, and when.
+type origin struct {
+	sender, number uint64
+	at             int64 // time of the cluster, ns since 1970
+}
+
 // encodeEntry encodes the operations of an entry.
-func encodeEntry(sender, number uint64, list []operation) []byte {
+func encodeEntry(o origin, list []operation) []byte {
 	size := entryHead
 	for i := range list {
 		size += list[i].size()
 	}
 	e := encoder{b: make([]byte, entryHead, size)}
 	e.b[0] = entryVersion
-	binary.LittleEndian.PutUint64(e.b[sumFrom:], sender)
-	binary.LittleEndian.PutUint64(e.b[sumFrom+8:], number)
+	binary.LittleEndian.PutUint64(e.b[sumFrom:], o.sender)
+	binary.LittleEndian.PutUint64(e.b[sumFrom+8:], o.number)
+	binary.LittleEndian.PutUint64(e.b[sumFrom+16:], uint64(o.at))
 	for i := range list {
 		o := &list[i]
 		switch {
@@ -181,14 +188,15 @@ func (e *encoder) body(b []byte) {
 var errEntry = errors.New("the entry is damaged")
 
 // checkEntry verifies an entry and returns who made it.
-func checkEntry(b []byte) (sender, number uint64, err error) {
+func checkEntry(b []byte) (o origin, err error) {
 	switch {
 	case len(b) < entryHead || binary.LittleEndian.Uint32(b[1:]) != crc32.Checksum(b[sumFrom:], castagnoli):
-		return 0, 0, errEntry
+		return o, errEntry
 	case b[0] != entryVersion:
-		return 0, 0, fmt.Errorf("the entry has version %d, which this program does not know", b[0])
+		return o, fmt.Errorf("the entry has version %d, which this program does not know", b[0])
 	}
-	return binary.LittleEndian.Uint64(b[sumFrom:]), binary.LittleEndian.Uint64(b[sumFrom+8:]), nil
+	n := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
+	return origin{n(sumFrom), n(sumFrom + 8), int64(n(sumFrom + 16))}, nil
 }
 
 type decoder struct {

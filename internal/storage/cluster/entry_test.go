@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"candlemark/internal/access/auth"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/cluster/clocks"
 	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store"
@@ -40,9 +42,9 @@ func sampleEntry() []operation {
 
 func TestEntry_CLU1(t *testing.T) {
 	list := sampleEntry()
-	b := encodeEntry(7, 8, list)
-	if sender, number, err := checkEntry(b); err != nil || sender != 7 || number != 8 {
-		t.Fatalf("sender %d, number %d, %v", sender, number, err)
+	b := encodeEntry(origin{7, 8, 9}, list)
+	if o, err := checkEntry(b); err != nil || o != (origin{7, 8, 9}) {
+		t.Fatalf("%+v, %v", o, err)
 	}
 	got, err := decodeEntry(b)
 	if err != nil {
@@ -61,24 +63,24 @@ func TestEntry_CLU1(t *testing.T) {
 
 // TestEntry_CLU8: damage is noticed, and what is no entry makes no panic.
 func TestEntry_CLU8(t *testing.T) {
-	b := encodeEntry(7, 8, sampleEntry())
+	b := encodeEntry(origin{7, 8, 9}, sampleEntry())
 	for i := range b {
 		b[i] ^= 16
-		if _, _, err := checkEntry(b); err == nil {
+		if _, err := checkEntry(b); err == nil {
 			t.Errorf("a flipped bit at %d was accepted", i)
 		}
 		_, _ = decodeEntry(b) // whatever it is
 		b[i] ^= 16
 	}
 	for n := range b {
-		if _, _, err := checkEntry(b[:n]); err == nil {
+		if _, err := checkEntry(b[:n]); err == nil {
 			t.Errorf("%d bytes were accepted", n)
 		}
 		_, _ = decodeEntry(b[:n])
 	}
 	b[0] = 9
 	binary.LittleEndian.PutUint32(b[1:], crc32.Checksum(b[sumFrom:], castagnoli))
-	if _, _, err := checkEntry(b); err == nil || !strings.Contains(err.Error(), "version 9") {
+	if _, err := checkEntry(b); err == nil || !strings.Contains(err.Error(), "version 9") {
 		t.Errorf("a later version: %v", err)
 	}
 }
@@ -102,6 +104,9 @@ func TestNoVotesAtTheStart_CLU6(t *testing.T) {
 	defer starting.Close()
 	caller := newTransport("n2/2", from, time.Hour, hclog.NewNullLogger())
 	defer caller.Close()
+	for _, t := range []*transport{starting, caller} {
+		t.timing = &timing{node: &Node{}, machine: clock.System(), clocks: clocks.New(clocks.Memory{})}
+	}
 	err := caller.RequestVote("n1/1", "n1/1", &raft.RequestVoteRequest{Term: 9}, &raft.RequestVoteResponse{})
 	if err == nil || !strings.Contains(err.Error(), errEarly.Error()) {
 		t.Errorf("a vote: %v", err)

@@ -14,7 +14,8 @@ import (
 
 // hello returns what this node says of itself.
 func (n *Node) hello() wire.Hello {
-	return wire.Hello{Cluster: n.self.cluster(), Members: roster(n.cfg.Members), From: n.self.identity()}
+	_, wall := n.timing.read()
+	return wire.Hello{Wall: wall, Cluster: n.self.cluster(), Members: roster(n.cfg.Members), From: n.self.identity()}
 }
 
 // judge decides about a caller.
@@ -32,7 +33,9 @@ func (n *Node) judge(h wire.Hello) wire.Answer {
 		a.Error = fmt.Sprintf("%s was replaced by another node of this name: its folder must be emptied", h.From)
 	case h.Kind == wire.KindAsk:
 	case h.Kind == wire.KindJoin:
-		n.admit(h.From)
+		if a.Error = n.timing.far(nameOf(h.From), h.Wall); a.Error == "" {
+			n.admit(h.From)
+		}
 	case h.Kind != wire.KindLog:
 		a.Error = fmt.Sprintf("there is no kind of connection %q", h.Kind)
 	case h.To != a.Node:

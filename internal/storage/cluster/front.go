@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/store"
 )
 
@@ -20,6 +21,7 @@ const (
 // front turns the operations of a broker into entries, for one term.
 type front struct {
 	node   *Node
+	clock  *clock.Clock
 	sender uint64
 	kick   chan struct{}
 
@@ -35,8 +37,8 @@ type front struct {
 	lost     chan struct{}
 }
 
-func newFront(n *Node, sender uint64) *front {
-	f := &front{node: n, sender: sender, kick: make(chan struct{}, 1), sent: map[uint64][]operation{}, lost: make(chan struct{})}
+func newFront(n *Node, c *clock.Clock, sender uint64) *front {
+	f := &front{node: n, clock: c, sender: sender, kick: make(chan struct{}, 1), sent: map[uint64][]operation{}, lost: make(chan struct{})}
 	go f.run()
 	return f
 }
@@ -84,7 +86,7 @@ func (f *front) run() {
 			if list == nil {
 				break
 			}
-			future := f.node.raft.Apply(encodeEntry(f.sender, number, list), 0)
+			future := f.node.raft.Apply(encodeEntry(origin{f.sender, number, int64(f.clock.Now())}, list), 0)
 			go func() {
 				if err := future.Error(); err != nil {
 					f.fail(errors.Join(ErrLost, err))

@@ -88,11 +88,12 @@ func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 }
 
 func (m *machine) apply(l *raft.Log, stored *sync.WaitGroup) error {
-	sender, number, err := checkEntry(l.Data)
+	from, err := checkEntry(l.Data)
 	if err != nil {
 		return err
 	}
-	list := m.node.sentBy(sender, number)
+	m.node.timing.clocks.Least(from.at)
+	list := m.node.sentBy(from.sender, from.number)
 	if list == nil {
 		if list, err = decodeEntry(l.Data); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/cluster/raftlog"
 	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/storage/definitions"
@@ -40,6 +41,8 @@ type Config struct {
 	SnapshotEvery, Kept int64
 	// Abandon: when this node no longer leads, the operations of its broker are never answered, because the process ends.
 	Abandon bool
+	// Machine is the source of time; by default the machine's clocks.
+	Machine clock.Machine
 	// FS is the file system of log and journal; by default the machine's.
 	FS vfs.FS
 	// Network connects the nodes; by default TCP does.
@@ -60,6 +63,8 @@ type Node struct {
 	machine   *machine
 	files     atomic.Pointer[replica]
 	front     atomic.Pointer[front]
+	timing    *timing
+	reign     atomic.Pointer[reign]
 	log       *raftlog.Log
 	ballots   *raftlog.Votes
 	port      *wire.Port
@@ -89,6 +94,9 @@ func Open(cfg Config) (n *Node, err error) {
 	if cfg.FS == nil {
 		cfg.FS = vfs.OS
 	}
+	if cfg.Machine == nil {
+		cfg.Machine = clock.System()
+	}
 	n = &Node{cfg: cfg, ended: make(chan struct{}), leads: make(chan bool, 64), ready: make(chan struct{})}
 	n.machine = newMachine(n)
 	if err := n.open(); err != nil {
@@ -106,6 +114,9 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	if n.self, err = openSelf(dir, n.cfg.Name); err != nil {
+		return err
+	}
+	if n.timing, err = openTiming(n, dir); err != nil {
 		return err
 	}
 	if n.snapshots, err = openSnapshots(n, filepath.Join(dir, "snapshot.json")); err != nil {
@@ -169,6 +180,7 @@ func (n *Node) start() (err error) {
 		silent = 0
 	}
 	n.transport = newTransport(n.self.identity(), n.port, silent, logger)
+	n.transport.timing = n.timing
 	n.transport.leader, n.transport.rank = n.leader, n.rank
 	c := raft.DefaultConfig()
 	c.LocalID, c.Logger, c.NoSnapshotRestoreOnStart, c.NotifyCh = raft.ServerID(n.self.identity()), logger, true, n.leads
@@ -187,6 +199,7 @@ func (n *Node) start() (err error) {
 	}
 	n.workers.Go(n.form)
 	n.workers.Go(n.compact)
+	n.workers.Go(n.timing.keep)
 	return nil
 }
 
@@ -213,10 +226,16 @@ func (n *Node) rank(leader string) (rank, members int) {
 
 // Lead waits until everything committed is applied, and returns the stores for the broker of this term. Errors: ErrLost, or of the disk.
 func (n *Node) Lead() (*Journal, *Definitions, error) {
+	term := n.raft.CurrentTerm()
 	if err := n.raft.Barrier(0).Error(); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrLost, err)
 	}
-	f := newFront(n, rand.Uint64())
+	r, err := n.timing.begin(term)
+	if err != nil {
+		return nil, nil, err
+	}
+	n.reign.Store(r)
+	f := newFront(n, r.clock, rand.Uint64())
 	if old := n.front.Swap(f); old != nil {
 		old.fail(ErrLost)
 	}
@@ -233,14 +252,14 @@ func (n *Node) Lead() (*Journal, *Definitions, error) {
 	n.replica().journal.Survey(func(lists map[store.QueueID][]store.Recovered, err error) {
 		got <- found{lists, err}
 	})
-	r := <-got
-	if r.err == nil && n.failed() {
-		r.err = errDamaged
+	all := <-got
+	if all.err == nil && n.failed() {
+		all.err = errDamaged
 	}
-	if r.err != nil {
-		return nil, nil, r.err
+	if all.err != nil {
+		return nil, nil, all.err
 	}
-	return newJournal(f, r.lists), &Definitions{f}, nil
+	return newJournal(f, all.lists), &Definitions{f}, nil
 }
 
 // Resign hands the leadership to another node, if this one leads.
@@ -321,6 +340,9 @@ func (n *Node) Close() (err error) {
 		err = errors.Join(err, n.port.Close())
 	}
 	n.workers.Wait()
+	if n.raft != nil {
+		err = errors.Join(err, n.timing.save())
+	}
 	if r := n.replica(); r != nil {
 		err = errors.Join(err, r.close())
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"candlemark/internal/storage/cluster/clocks"
 	"candlemark/internal/storage/cluster/wire"
 
 	"github.com/hashicorp/go-hclog"
@@ -24,6 +25,7 @@ type transport struct {
 	leader   func() string
 	rank     func(without string) (rank, members int) // of this node among the members without one
 	looking  atomic.Bool
+	timing   *timing
 	once     sync.Once
 }
 
@@ -50,10 +52,74 @@ func (t *transport) Consumer() <-chan raft.RPC { return t.calls }
 
 var errEarly = errors.New("this node has just started and does not vote yet")
 
+// EncodePeer implements raft.Transport: with the stamp of this node (CLU-9). Answers have it, too.
+func (t *transport) EncodePeer(_ raft.ServerID, a raft.ServerAddress) []byte {
+	return t.timing.stamp().Append([]byte(a))
+}
+
+// DecodePeer implements raft.Transport.
+func (t *transport) DecodePeer(b []byte) raft.ServerAddress {
+	address, _ := clocks.Cut(b)
+	return raft.ServerAddress(address)
+}
+
+// SetHeartbeatHandler implements raft.Transport.
+func (t *transport) SetHeartbeatHandler(f func(raft.RPC)) {
+	t.NetworkTransport.SetHeartbeatHandler(func(call raft.RPC) {
+		t.unstamp(call)
+		f(call)
+	})
+}
+
+// unstamp takes the stamp out of a call. The stamp of a leader is recorded; a vote must have none.
+func (t *transport) unstamp(call raft.RPC) {
+	var s clocks.Stamp
+	switch c := call.Command.(type) {
+	case *raft.AppendEntriesRequest:
+		c.Addr, s = clocks.Cut(c.Addr)
+		c.Leader, _ = clocks.Cut(c.Leader)
+		t.timing.heard(s)
+	case *raft.RequestVoteRequest:
+		c.Addr, _ = clocks.Cut(c.Addr)
+		c.Candidate, _ = clocks.Cut(c.Candidate)
+	case *raft.RequestPreVoteRequest:
+		c.Addr, _ = clocks.Cut(c.Addr)
+	case *raft.InstallSnapshotRequest:
+		c.Addr, _ = clocks.Cut(c.Addr)
+		c.Leader, _ = clocks.Cut(c.Leader)
+	}
+}
+
+// AppendEntries implements raft.Transport: heartbeats, too, have the present time.
+func (t *transport) AppendEntries(id raft.ServerID, to raft.ServerAddress, c *raft.AppendEntriesRequest, a *raft.AppendEntriesResponse) error {
+	c.Addr = t.EncodePeer("", t.LocalAddr())
+	sent, _ := t.timing.read()
+	err := t.NetworkTransport.AppendEntries(id, to, c, a)
+	t.answered(id, a.Addr, a.Term, sent, err)
+	return err
+}
+
+// RequestVote implements raft.Transport.
+func (t *transport) RequestVote(id raft.ServerID, to raft.ServerAddress, c *raft.RequestVoteRequest, a *raft.RequestVoteResponse) error {
+	sent, _ := t.timing.read()
+	err := t.NetworkTransport.RequestVote(id, to, c, a)
+	t.answered(id, a.Addr, a.Term, sent, err)
+	return err
+}
+
+// answered records what a node has said in its answer.
+func (t *transport) answered(id raft.ServerID, address []byte, term uint64, sent int64, err error) {
+	if _, s := clocks.Cut(address); err == nil {
+		now, _ := t.timing.read()
+		t.timing.clocks.Answered(nameOf(string(id)), s, term, sent, now)
+	}
+}
+
 func (t *transport) run() {
 	for {
 		select {
 		case call := <-t.NetworkTransport.Consumer():
+			t.unstamp(call)
 			switch call.Command.(type) {
 			case *raft.RequestVoteRequest, *raft.RequestPreVoteRequest:
 				if time.Now().Before(t.until) {

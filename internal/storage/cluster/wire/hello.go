@@ -42,6 +42,7 @@ type Hello struct {
 	Members string `json:"members"` // Roster of the settings
 	From    string `json:"from"`    // identity: name and life
 	To      string `json:"to"`      // identity of who is called; "" in a question
+	Wall    int64  `json:"wall"`    // its wall clock, ns since 1970
 	Nonce   []byte `json:"nonce"`
 }
 
