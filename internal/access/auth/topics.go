@@ -22,6 +22,12 @@ type topicGrant struct {
 	write, read *pattern.Pattern // expanded
 }
 
+// CheckTopicGrant returns the *pattern.Error of an expression that PutTopicGrant would refuse, nil for none.
+func (u *Users) CheckTopicGrant(g TopicGrant) error {
+	_, err := u.compileTopic(g)
+	return err
+}
+
 // PutTopicGrant limits a user at an exchange, which need not exist. Errors:
 // ErrNoUser, ErrNoVHost, *pattern.Error.
 func (u *Users) PutTopicGrant(g TopicGrant) (created bool, err error) {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/httpapi/rest"
+	"candlemark/internal/admin/management"
 	"candlemark/internal/text/jsonencode"
 	"candlemark/policies"
 
@@ -25,6 +27,14 @@ func newFixture(t *testing.T) *fake {
 	f.users = auth.NewUsers(auth.Options{})
 	_ = f.users.Found(auth.Guest())
 	return f
+}
+
+// Exchange finds every exchange but "none".
+func (*fake) Exchange(_ context.Context, _, name string) (*management.Exchange, error) {
+	if name == "none" {
+		return nil, nil
+	}
+	return &management.Exchange{Name: name}, nil
 }
 
 // The answers are RabbitMQ's, except that its messages about invalid strings and expressions are lists of numbers.
@@ -135,6 +145,7 @@ func TestTopicPermissions(t *testing.T) {
 		{"PUT", "/api/topic-permissions/%2F/t1", `{"exchange":"amq.topic","write":"^a","read":"b"}`, 201, ``},
 		{"PUT", "/api/topic-permissions/%2F/t1", `{"exchange":"","write":"^a","read":"b"}`, 204, ``},
 		{"PUT", "/api/topic-permissions/%2F/t1", `{"exchange":"none","write":"(","read":"b"}`, 400, badRequest("invalid_regexp", "(", []any{"missing )", 1})},
+		{"PUT", "/api/topic-permissions/%2F/t1", `{"exchange":"none","write":"a","read":"b"}`, 400, badRequest("no_such_exchange", "none")},
 		{"PUT", "/api/topic-permissions/%2F/t1", `{"write":"x","read":"b"}`, 400, badRequest("[{key_missing,exchange}]")},
 		{"PUT", "/api/topic-permissions/nowhere/t1", `{"exchange":"","write":"^a","read":"b"}`, 400, badRequest("vhost_or_user_not_found")},
 		{"GET", "/api/topic-permissions", ``, 200, both},

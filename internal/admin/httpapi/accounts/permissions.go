@@ -114,6 +114,15 @@ func putTopicGrant(r *rest.Request) (bool, error) {
 	if b.Err != nil {
 		return false, b.Err
 	}
+	if err := r.Users.CheckTopicGrant(g); err != nil {
+		return false, grantFailure(err)
+	}
+	// As RabbitMQ since 4.3, this finds errors in names; an import of definitions, and a later deletion, keep the permissions.
+	if x, err := r.Broker.Exchange(r.Context(), r.VHost, rest.ExchangeNamed(g.Exchange)); err != nil {
+		return false, err
+	} else if x == nil {
+		return false, rest.TupleOf("no_such_exchange", g.Exchange)
+	}
 	created, err := r.Users.PutTopicGrant(g)
 	// The resource exists if the user has any topic permission in the virtual host.
 	return created && len(r.Users.TopicGrants(r.Name, r.VHost)) == 1, grantFailure(err)
