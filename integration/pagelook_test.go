@@ -1,8 +1,11 @@
 package integration
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
 )
 
 // wrapped changes the answers of the API about queues, as the page then sees them: queue b does not answer.
@@ -71,4 +74,44 @@ func TestPreviewsThatRemoveMessages(t *testing.T) {
 	w.fill("dialog .rows input", "message-ttl")
 	w.until("document.querySelector('#policy-keys option[value=message-ttl]').label === 'time after which messages expire (ms)'")
 	w.click("dialog button", "Cancel")
+}
+
+// The list of queues is in the order that people count in, shortens long names in their middle, shows what a queue has, and mutes zeros.
+func TestPageQueuesAtAGlance(t *testing.T) {
+	t.Parallel()
+	br, b := newBrowser(t), start(t)
+	c := b.dial()
+	long := "orders.europe.west.customers.with.a.very.long.name.and.its.retries.10min"
+	for name, args := range map[string]amqp.Table{
+		"q1": nil, "q2": {"x-message-ttl": 60_000}, "q10": {"x-dead-letter-exchange": ""}, long: nil,
+	} {
+		c.queue(name, args)
+	}
+	c.send("q2", "x")
+	w := br.open(b, "#/queues").asGuest()
+	w.until("document.querySelectorAll('.items tbody tr').length === 4")
+	if got := w.rows("name"); !slices.Equal(got, []string{long, "q1", "q2", "q10"}) {
+		t.Errorf("order %q", got)
+	}
+	parts := eval[[]bool](w, `(() => {
+		const inside = (e) => e.getBoundingClientRect(), cell = inside(document.querySelector('.items tbody .name').closest('th, td'));
+		const [head, tail] = ['.head', '.tail'].map((s) => document.querySelector('.items tbody ' + s));
+		return [head.scrollWidth > head.clientWidth, getComputedStyle(head).textOverflow === 'ellipsis',
+			tail.textContent === 'ries.10min' && tail.scrollWidth <= tail.clientWidth + 1, inside(tail).right <= cell.right];
+	})()`)
+	if slices.Contains(parts, false) {
+		t.Errorf("a long name: shortened, with an ellipsis, its end readable, inside its cell: %v", parts)
+	}
+	if title := eval[string](w, "document.querySelector('.items tbody a.name').title"); title != long {
+		t.Errorf("the whole name is not shown as a title: %q", title)
+	}
+	colour := func(row, column string) string {
+		return eval[string](w, fmt.Sprintf("(() => { const e = [...document.querySelectorAll('.items tbody tr')].find((r) => r.textContent.startsWith(%q)).querySelector('[data-column=%s]'); return getComputedStyle(e.querySelector('*') ?? e).color; })()", row, column))
+	}
+	if colour("q1", "ready") == colour("q2", "ready") {
+		t.Error("a zero looks like another number")
+	}
+	if got := w.rows("features"); !slices.Equal(got, []string{"", "", "TTL", "DLX"}) {
+		t.Errorf("features %q", got)
+	}
 }
