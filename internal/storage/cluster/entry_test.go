@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"candlemark/internal/access/auth"
-	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/cluster/clocks"
 	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/storage/definitions"
@@ -85,6 +84,15 @@ func TestEntry_CLU8(t *testing.T) {
 	}
 }
 
+// alone is a node that knows nothing.
+type alone struct{}
+
+func (alone) remark(bool) []byte                                   { return nil }
+func (alone) now() int64                                           { return 0 }
+func (alone) hear(string, remark)                                  {}
+func (alone) answered(raft.ServerID, []byte, uint64, int64, error) {}
+func (alone) trusted(position, string) bool                        { return true }
+
 // TestNoVotesAtTheStart_CLU6: a node that has just started refuses to vote.
 func TestNoVotesAtTheStart_CLU6(t *testing.T) {
 	var address func(string) (string, error)
@@ -104,9 +112,7 @@ func TestNoVotesAtTheStart_CLU6(t *testing.T) {
 	defer starting.Close()
 	caller := newTransport("n2/2", from, time.Hour, hclog.NewNullLogger())
 	defer caller.Close()
-	for _, t := range []*transport{starting, caller} {
-		t.timing = &timing{node: &Node{}, machine: clock.System(), clocks: clocks.New(clocks.Memory{})}
-	}
+	starting.node, caller.node = alone{}, alone{}
 	err := caller.RequestVote("n1/1", "n1/1", &raft.RequestVoteRequest{Term: 9}, &raft.RequestVoteResponse{})
 	if err == nil || !strings.Contains(err.Error(), errEarly.Error()) {
 		t.Errorf("a vote: %v", err)
@@ -114,5 +120,24 @@ func TestNoVotesAtTheStart_CLU6(t *testing.T) {
 	err = caller.RequestPreVote("n1/1", "n1/1", &raft.RequestPreVoteRequest{Term: 9}, &raft.RequestPreVoteResponse{})
 	if err == nil || !strings.Contains(err.Error(), errEarly.Error()) {
 		t.Errorf("a vote before the election: %v", err)
+	}
+}
+
+// TestRemark_CLU11: remarks of other nodes, and what is none.
+func TestRemark_CLU11(t *testing.T) {
+	stamp := clocks.Stamp{Kind: clocks.Leads, Term: 3, Time: 4, Wall: 5}
+	b := appendPosition(stamp.Append([]byte("n1/1")), position{6, 7})
+	b = append(b, 2, 4)
+	b = appendPosition(append(b, "n2/2"...), position{8, 9})
+	b = appendPosition(append(append(b, 4), "n3/3"...), position{10, 11})
+	address, r := readRemark(b)
+	want := remark{stamp, position{6, 7}, map[string]position{"n2/2": {8, 9}, "n3/3": {10, 11}}}
+	if string(address) != "n1/1" || !reflect.DeepEqual(r, want) {
+		t.Errorf("%s, %+v", address, r)
+	}
+	for n := range b {
+		if _, r := readRemark(b[:n]); len(r.seen) == 2 {
+			t.Errorf("%d bytes: %+v", n, r)
+		}
 	}
 }

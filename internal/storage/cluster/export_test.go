@@ -44,5 +44,25 @@ func (n *Node) SetTimeout(d time.Duration) error {
 	return n.raft.ReloadConfig(c)
 }
 
+// Knows reports whether a node knows that the other nodes have its own last entry.
+func (n *Node) Knows(names ...string) bool {
+	for _, name := range names {
+		found := name == n.cfg.Name
+		for identity, p := range n.witness.positions() {
+			found = found || nameOf(identity) == name && !p.before(n.last())
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *witness) positions() map[string]position {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.seen)
+}
+
 // AwaitVote waits until a node that has just started votes (CLU-6).
 func (n *Node) AwaitVote() { <-time.After(time.Until(n.transport.until)) }

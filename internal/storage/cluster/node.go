@@ -64,6 +64,7 @@ type Node struct {
 	files     atomic.Pointer[replica]
 	front     atomic.Pointer[front]
 	timing    *timing
+	witness   *witness
 	reign     atomic.Pointer[reign]
 	log       *raftlog.Log
 	ballots   *raftlog.Votes
@@ -117,6 +118,9 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	if n.timing, err = openTiming(n, dir); err != nil {
+		return err
+	}
+	if n.witness, err = openWitness(n, dir); err != nil {
 		return err
 	}
 	if n.snapshots, err = openSnapshots(n, filepath.Join(dir, "snapshot.json")); err != nil {
@@ -180,7 +184,7 @@ func (n *Node) start() (err error) {
 		silent = 0
 	}
 	n.transport = newTransport(n.self.identity(), n.port, silent, logger)
-	n.transport.timing = n.timing
+	n.transport.node = n
 	n.transport.leader, n.transport.rank = n.leader, n.rank
 	c := raft.DefaultConfig()
 	c.LocalID, c.Logger, c.NoSnapshotRestoreOnStart, c.NotifyCh = raft.ServerID(n.self.identity()), logger, true, n.leads
@@ -199,7 +203,7 @@ func (n *Node) start() (err error) {
 	}
 	n.workers.Go(n.form)
 	n.workers.Go(n.compact)
-	n.workers.Go(n.timing.keep)
+	n.workers.Go(n.keep)
 	return nil
 }
 
@@ -341,7 +345,7 @@ func (n *Node) Close() (err error) {
 	}
 	n.workers.Wait()
 	if n.raft != nil {
-		err = errors.Join(err, n.timing.save())
+		err = errors.Join(err, n.timing.save(), n.witness.keep())
 	}
 	if r := n.replica(); r != nil {
 		err = errors.Join(err, r.close())

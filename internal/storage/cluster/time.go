@@ -80,12 +80,6 @@ func (t *timing) stamp() clocks.Stamp {
 	return t.clocks.Stamp(now, wall)
 }
 
-// heard records what a leader has said.
-func (t *timing) heard(s clocks.Stamp) {
-	now, _ := t.read()
-	t.clocks.Heard(s, now)
-}
-
 // begin returns a clock for the broker of a term, which goes on with the time of the cluster.
 func (t *timing) begin(term uint64) (*reign, error) {
 	for {
@@ -130,25 +124,6 @@ func (d dated) Now() (wall int64, awake time.Duration) {
 
 // Boottime implements clock.Machine.
 func (d dated) Boottime() (int64, bool) { return d.machine.Boottime() }
-
-// keep stores what is to be known after a restart, and compares the clocks of the nodes, each second.
-func (t *timing) keep() {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			if err := t.save(); err != nil {
-				t.node.fail(fmt.Errorf("the time of the cluster: %w", err))
-			}
-			if t.stamp().Kind == clocks.Leads {
-				t.compare()
-			}
-		case <-t.node.ended:
-			return
-		}
-	}
-}
 
 // save stores what is to be known after a restart, if it differs.
 func (t *timing) save() error {

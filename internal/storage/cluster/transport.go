@@ -6,12 +6,23 @@ import (
 	"sync/atomic"
 	"time"
 
-	"candlemark/internal/storage/cluster/clocks"
 	"candlemark/internal/storage/cluster/wire"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 )
+
+// node is the part of a Node that its transport uses.
+type node interface {
+	remark(heartbeat bool) []byte
+	// now returns the time by the node's own clock.
+	now() int64
+	hear(identity string, r remark)
+	// answered records the remark in an answer to a call that was sent at a time by the node's own clock.
+	answered(id raft.ServerID, address []byte, term uint64, sent int64, err error)
+	// trusted reports whether a candidate's log has what a node has acknowledged.
+	trusted(candidate position, identity string) bool
+}
 
 // transport carries the calls of raft, and adds two rules: no votes shortly after the start (CLU-6), and an election at once
 // when the leader's process has ended (CLU-7).
@@ -25,8 +36,8 @@ type transport struct {
 	leader   func() string
 	rank     func(without string) (rank, members int) // of this node among the members without one
 	looking  atomic.Bool
-	timing   *timing
-	once     sync.Once
+	node
+	once sync.Once
 }
 
 var _ raft.WithPreVote = (*transport)(nil)
@@ -50,82 +61,110 @@ func (t *transport) LocalAddr() raft.ServerAddress { return raft.ServerAddress(t
 // Consumer implements raft.Transport.
 func (t *transport) Consumer() <-chan raft.RPC { return t.calls }
 
-var errEarly = errors.New("this node has just started and does not vote yet")
+// Refusals of a vote.
+var (
+	errEarly   = errors.New("this node has just started and does not vote yet")
+	errOldCopy = errors.New("the candidate lacks entries that it has acknowledged: it was started from an older copy of its folder")
+)
 
-// EncodePeer implements raft.Transport: with the stamp of this node (CLU-9). Answers have it, too.
-func (t *transport) EncodePeer(_ raft.ServerID, a raft.ServerAddress) []byte {
-	return t.timing.stamp().Append([]byte(a))
-}
+// EncodePeer implements raft.Transport: with a remark of this node (CLU-9, CLU-11). Answers have one, too.
+func (t *transport) EncodePeer(raft.ServerID, raft.ServerAddress) []byte { return t.remark(false) }
 
 // DecodePeer implements raft.Transport.
 func (t *transport) DecodePeer(b []byte) raft.ServerAddress {
-	address, _ := clocks.Cut(b)
+	address, _ := readRemark(b)
 	return raft.ServerAddress(address)
 }
 
 // SetHeartbeatHandler implements raft.Transport.
 func (t *transport) SetHeartbeatHandler(f func(raft.RPC)) {
 	t.NetworkTransport.SetHeartbeatHandler(func(call raft.RPC) {
-		t.unstamp(call)
+		t.unwrap(call)
 		f(call)
 	})
 }
 
-// unstamp takes the stamp out of a call. The stamp of a leader is recorded; a vote must have none.
-func (t *transport) unstamp(call raft.RPC) {
-	var s clocks.Stamp
+// unwrap takes the remark out of a call and records it; a vote must have none.
+func (t *transport) unwrap(call raft.RPC) {
 	switch c := call.Command.(type) {
 	case *raft.AppendEntriesRequest:
-		c.Addr, s = clocks.Cut(c.Addr)
-		c.Leader, _ = clocks.Cut(c.Leader)
-		t.timing.heard(s)
+		t.noted(&c.RPCHeader, &c.Leader)
 	case *raft.RequestVoteRequest:
-		c.Addr, _ = clocks.Cut(c.Addr)
-		c.Candidate, _ = clocks.Cut(c.Candidate)
+		t.noted(&c.RPCHeader, &c.Candidate)
 	case *raft.RequestPreVoteRequest:
-		c.Addr, _ = clocks.Cut(c.Addr)
+		t.noted(&c.RPCHeader, nil)
 	case *raft.InstallSnapshotRequest:
-		c.Addr, _ = clocks.Cut(c.Addr)
-		c.Leader, _ = clocks.Cut(c.Leader)
+		t.noted(&c.RPCHeader, &c.Leader)
 	}
 }
 
-// AppendEntries implements raft.Transport: heartbeats, too, have the present time.
+// noted takes the remark out of a header, and of its older form, and passes it on.
+func (t *transport) noted(h *raft.RPCHeader, older *[]byte) {
+	address, r := readRemark(h.Addr)
+	h.Addr = address
+	if older != nil {
+		*older, _ = readRemark(*older)
+	}
+	t.hear(string(address), r)
+}
+
+// AppendEntries implements raft.Transport: heartbeats have a new remark.
 func (t *transport) AppendEntries(id raft.ServerID, to raft.ServerAddress, c *raft.AppendEntriesRequest, a *raft.AppendEntriesResponse) error {
-	c.Addr = t.EncodePeer("", t.LocalAddr())
-	sent, _ := t.timing.read()
+	c.Addr = t.remark(true)
+	sent := t.now()
 	err := t.NetworkTransport.AppendEntries(id, to, c, a)
 	t.answered(id, a.Addr, a.Term, sent, err)
 	return err
 }
 
-// RequestVote implements raft.Transport.
+// RequestVote implements raft.Transport. The vote of a node that has acknowledged what this one lacks does not count (CLU-11).
 func (t *transport) RequestVote(id raft.ServerID, to raft.ServerAddress, c *raft.RequestVoteRequest, a *raft.RequestVoteResponse) error {
-	sent, _ := t.timing.read()
+	sent := t.now()
 	err := t.NetworkTransport.RequestVote(id, to, c, a)
 	t.answered(id, a.Addr, a.Term, sent, err)
+	a.Granted = a.Granted && t.trusted(position{c.LastLogTerm, c.LastLogIndex}, string(id))
 	return err
 }
 
-// answered records what a node has said in its answer.
-func (t *transport) answered(id raft.ServerID, address []byte, term uint64, sent int64, err error) {
-	if _, s := clocks.Cut(address); err == nil {
-		now, _ := t.timing.read()
-		t.timing.clocks.Answered(nameOf(string(id)), s, term, sent, now)
+// RequestPreVote implements raft.WithPreVote.
+func (t *transport) RequestPreVote(id raft.ServerID, to raft.ServerAddress, c *raft.RequestPreVoteRequest, a *raft.RequestPreVoteResponse) error {
+	sent := t.now()
+	err := t.NetworkTransport.RequestPreVote(id, to, c, a)
+	t.answered(id, a.Addr, a.Term, sent, err)
+	a.Granted = a.Granted && t.trusted(position{c.LastLogTerm, c.LastLogIndex}, string(id))
+	return err
+}
+
+// refused answers a request for a vote if it must not reach raft, and reports that.
+func (t *transport) refused(call raft.RPC) bool {
+	var candidate string
+	var last position
+	switch c := call.Command.(type) {
+	case *raft.RequestVoteRequest:
+		candidate, last = string(c.Addr), position{c.LastLogTerm, c.LastLogIndex}
+	case *raft.RequestPreVoteRequest:
+		candidate, last = string(c.Addr), position{c.LastLogTerm, c.LastLogIndex}
+	default:
+		return false
 	}
+	switch {
+	case time.Now().Before(t.until):
+		call.Respond(nil, errEarly)
+	case !t.trusted(last, candidate):
+		call.Respond(nil, errOldCopy)
+	default:
+		return false
+	}
+	return true
 }
 
 func (t *transport) run() {
 	for {
 		select {
 		case call := <-t.NetworkTransport.Consumer():
-			t.unstamp(call)
-			switch call.Command.(type) {
-			case *raft.RequestVoteRequest, *raft.RequestPreVoteRequest:
-				if time.Now().Before(t.until) {
-					call.Respond(nil, errEarly)
-					continue
-				}
+			t.unwrap(call)
+			if t.refused(call) {
+				continue
 			}
 			select {
 			case t.calls <- call:

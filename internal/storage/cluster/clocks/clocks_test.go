@@ -193,16 +193,16 @@ func TestDates_CLU10(t *testing.T) {
 func TestStamp_CLU9(t *testing.T) {
 	s := Stamp{Remembers, 1 << 60, -5, 77}
 	b := s.Append([]byte("n1/ab"))
-	if a, got := Cut(b); string(a) != "n1/ab" || got != s {
-		t.Errorf("%s, %+v", a, got)
+	if a, got, rest := Cut(append(b, 1, 2)); string(a) != "n1/ab" || got != s || len(rest) != 2 {
+		t.Errorf("%s, %+v, %v", a, got, rest)
 	}
 	for n := range b {
-		if a, got := Cut(b[:n]); len(a) > 5 || got != (Stamp{}) {
+		if a, got, _ := Cut(b[:n]); len(a) > 5 || got != (Stamp{}) {
 			t.Errorf("%d bytes: %q, %+v", n, a, got)
 		}
 	}
 	b[6] = 9
-	if _, got := Cut(b); got != (Stamp{}) {
+	if _, got, _ := Cut(b); got != (Stamp{}) {
 		t.Errorf("an unknown kind: %+v", got)
 	}
 }

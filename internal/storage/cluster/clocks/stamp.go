@@ -34,15 +34,16 @@ func (s Stamp) Append(address []byte) []byte {
 	return binary.LittleEndian.AppendUint64(b, uint64(s.Wall))
 }
 
-// Cut separates an address from its stamp, if it has one.
-func Cut(b []byte) (address []byte, s Stamp) {
+// Cut separates an address, its stamp, if it has one, and what follows it.
+func Cut(b []byte) (address []byte, s Stamp, rest []byte) {
 	at := bytes.IndexByte(b, 0)
 	if at < 0 {
-		return b, s
+		return b, s, nil
 	}
-	if tail := b[at:]; len(tail) == stampSize && tail[1] <= byte(Remembers) {
-		n := func(at int) uint64 { return binary.LittleEndian.Uint64(tail[at:]) }
-		s = Stamp{Kind(tail[1]), n(2), int64(n(10)), int64(n(18))}
+	tail := b[at:]
+	if len(tail) < stampSize || tail[1] > byte(Remembers) {
+		return b[:at], s, nil
 	}
-	return b[:at], s
+	n := func(at int) uint64 { return binary.LittleEndian.Uint64(tail[at:]) }
+	return b[:at], Stamp{Kind(tail[1]), n(2), int64(n(10)), int64(n(18))}, tail[stampSize:]
 }

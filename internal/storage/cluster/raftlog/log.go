@@ -73,6 +73,7 @@ type place struct {
 	file   *file
 	at     int64
 	length int // with its head
+	term   uint64
 }
 
 // IsMonotonic implements raft.MonotonicLogStore: after a snapshot the log begins anew.
@@ -93,6 +94,16 @@ func (l *Log) LastIndex() (uint64, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.last(), nil
+}
+
+// Last returns the term and the index of the last entry, 0 for none.
+func (l *Log) Last() (term, index uint64) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if len(l.places) == 0 {
+		return 0, 0
+	}
+	return l.places[len(l.places)-1].term, l.last()
 }
 
 // last returns the index of the last entry, 0 for none.
@@ -178,7 +189,7 @@ func (l *Log) StoreLogs(list []*raft.Log) error {
 	at += groupHead
 	for _, e := range list {
 		n := entryHead + len(e.Data)
-		l.places = append(l.places, place{f, at, n})
+		l.places = append(l.places, place{f, at, n, e.Term})
 		at += int64(n)
 		l.recent = append(l.recent, e)
 		l.bytes += len(e.Data)

@@ -151,7 +151,7 @@ func (l *Log) group(f *file, b []byte, at int64, next uint64) (g group, size int
 		if first == 0 {
 			first = e.Index
 		}
-		places = append(places, place{f, from, int(n)})
+		places = append(places, place{f, from, int(n), e.Term})
 		from += n
 	}
 	if len(places) != g.count || g.count == 0 {

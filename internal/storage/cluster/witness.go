@@ -1,0 +1,250 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"candlemark/internal/storage/cluster/clocks"
+
+	"github.com/hashicorp/raft"
+)
+
+// position is the last entry of a log. A log never goes back, but an older copy of a folder does.
+type position struct{ Term, Index uint64 }
+
+func (p position) before(q position) bool {
+	return p.Term < q.Term || p.Term == q.Term && p.Index < q.Index
+}
+
+// witness remembers how far the logs of the other nodes were (CLU-11). A node that was started from an older copy of its own folder has
+// lost entries that it has acknowledged: for a vote it counts as having them.
+type witness struct {
+	node *Node
+	path string
+
+	mu    sync.Mutex
+	seen  map[string]position // by identity
+	saved map[string]position
+	at    map[string]time.Time // when a node was heard for the last time
+	led   time.Time            // when there was a leader for the last time
+}
+
+// stuck is for how many time-outs there must be no leader, with all nodes there, until witnesses are not believed: then too many nodes
+// have lost entries, and the cluster goes on with the best log that is left.
+const stuck = 75
+
+func openWitness(n *Node, dir string) (*witness, error) {
+	w := &witness{node: n, path: filepath.Join(dir, "peers.json"), seen: map[string]position{}, at: map[string]time.Time{}, led: time.Now()}
+	b, err := os.ReadFile(w.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case err == nil:
+		err = json.Unmarshal(b, &w.seen)
+	}
+	w.saved = maps.Clone(w.seen)
+	return w, err
+}
+
+// note records that the log of a node was at a position.
+func (w *witness) note(identity string, p position) {
+	w.recall(identity, p)
+	w.mu.Lock()
+	w.at[identity] = time.Now()
+	w.mu.Unlock()
+}
+
+// recall records that the log of a node was at a position once.
+func (w *witness) recall(identity string, p position) {
+	if identity == w.node.self.identity() || p.Index == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen[identity].before(p) {
+		w.seen[identity] = p
+	}
+}
+
+// lacks reports whether the log of a candidate lacks entries that a node has acknowledged, and so gets no vote of that node, or from it.
+func (w *witness) lacks(candidate position, identity string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return candidate.before(w.seen[identity]) && !w.stuck()
+}
+
+// stuck reports whether no node can be elected although all are there. The witness is locked.
+func (w *witness) stuck() bool {
+	now, long := time.Now(), stuck*w.node.cfg.Timeout
+	if w.node.leader() != "" || now.Sub(w.led) < long {
+		return false
+	}
+	for _, s := range w.node.raft.GetConfiguration().Configuration().Servers {
+		if id := string(s.ID); s.Suffrage == raft.Voter && id != w.node.self.identity() && now.Sub(w.at[id]) > long/4 {
+			return false
+		}
+	}
+	return true
+}
+
+// keep stores what was seen of the present members, if that has changed.
+func (w *witness) keep() error {
+	members := w.node.raft.GetConfiguration().Configuration().Servers
+	w.mu.Lock()
+	if w.node.leader() != "" {
+		w.led = time.Now()
+	}
+	is := map[string]bool{}
+	for _, s := range members {
+		is[string(s.ID)] = true
+	}
+	if len(members) > 0 {
+		maps.DeleteFunc(w.seen, func(identity string, _ position) bool { return !is[identity] })
+	}
+	maps.DeleteFunc(w.at, func(identity string, _ time.Time) bool { return !is[identity] })
+	seen := maps.Clone(w.seen)
+	w.mu.Unlock()
+	if maps.Equal(seen, w.saved) {
+		return nil
+	}
+	err := writeFile(w.path, seen)
+	if err == nil {
+		w.saved = seen
+	}
+	return err
+}
+
+// last returns how far this node's own log is.
+func (n *Node) last() position {
+	if term, index := n.log.Last(); index > 0 {
+		return position{term, index}
+	}
+	n.snapshots.mu.Lock()
+	defer n.snapshots.mu.Unlock()
+	if s := n.snapshots.saved; s != nil {
+		return position{s.Term, s.Index}
+	}
+	return position{}
+}
+
+// remark is news of a node, in the address of raft's headers: a stamp, how far the log of the sender is, and, in heartbeats, how far those
+// of the other nodes were.
+type remark struct {
+	clocks.Stamp
+	last position
+	seen map[string]position
+}
+
+// now implements node.
+func (n *Node) now() int64 {
+	now, _ := n.timing.read()
+	return now
+}
+
+// hear implements node.
+func (n *Node) hear(identity string, r remark) {
+	n.timing.clocks.Heard(r.Stamp, n.now())
+	n.witness.note(identity, r.last)
+	for other, p := range r.seen {
+		n.witness.recall(other, p)
+	}
+}
+
+// answered implements node.
+func (n *Node) answered(id raft.ServerID, address []byte, term uint64, sent int64, err error) {
+	if err != nil {
+		return
+	}
+	_, r := readRemark(address)
+	n.timing.clocks.Answered(nameOf(string(id)), r.Stamp, term, sent, n.now())
+	n.witness.note(string(id), r.last)
+}
+
+// trusted implements node.
+func (n *Node) trusted(candidate position, identity string) bool {
+	if n.witness.lacks(candidate, identity) {
+		n.cfg.Log.Warn().Str("node", identity).Msg("a node has lost entries that it has acknowledged, as from an older copy of its folder: it does not count in elections until a leader has sent them again")
+		return false
+	}
+	return true
+}
+
+// keep stores what is to be known after a restart, and compares the clocks of the nodes, each second.
+func (n *Node) keep() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if err := errors.Join(n.timing.save(), n.witness.keep()); err != nil {
+				n.fail(fmt.Errorf("what this node knows of the others: %w", err))
+			}
+			if n.timing.stamp().Kind == clocks.Leads {
+				n.timing.compare()
+			}
+		case <-n.ended:
+			return
+		}
+	}
+}
+
+// maxSeen is how many nodes a remark names; a cluster has seven.
+const maxSeen = 16
+
+func (n *Node) remark(heartbeat bool) []byte {
+	b := n.timing.stamp().Append([]byte(n.self.identity()))
+	last := n.last()
+	b = appendPosition(b, last)
+	if !heartbeat {
+		return append(b, 0)
+	}
+	w := n.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := len(b)
+	b = append(b, 0)
+	for identity, p := range w.seen {
+		if len(identity) < 256 && b[at] < maxSeen {
+			b[at]++
+			b = append(append(b, byte(len(identity))), identity...)
+			b = appendPosition(b, p)
+		}
+	}
+	return b
+}
+
+func appendPosition(b []byte, p position) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, p.Term), p.Index)
+}
+
+// readRemark separates the address and the remark of a header. A remark that is not whole has no list.
+func readRemark(b []byte) (address []byte, r remark) {
+	address, r.Stamp, b = clocks.Cut(b)
+	read := func() (p position) {
+		p = position{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
+		b = b[16:]
+		return p
+	}
+	if len(b) < 17 {
+		return address, r
+	}
+	r.last = read()
+	count := b[0]
+	for b = b[1:]; count > 0 && len(b) > 0 && len(b) >= 1+int(b[0])+16; count-- {
+		identity := string(b[1 : 1+b[0]])
+		b = b[1+b[0]:]
+		if r.seen == nil {
+			r.seen = map[string]position{}
+		}
+		r.seen[identity] = read()
+	}
+	return address, r
+}
