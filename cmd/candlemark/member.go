@@ -67,6 +67,9 @@ func (m *member) run(ctx context.Context) int {
 			}
 		case err := <-m.failed:
 			m.log.Error().Err(err).Msg("this node of the cluster has failed; the others go on")
+			if errors.Is(err, cluster.ErrHung) {
+				return replaceProcess(m.log)
+			}
 			return 1
 		case <-ctx.Done():
 			return m.stop()
@@ -75,6 +78,9 @@ func (m *member) run(ctx context.Context) int {
 		}
 	}
 }
+
+// refrain is for how long another node is preferred as leader when the broker could not start here.
+const refrain = 30 * time.Second
 
 // lead starts the broker on what the cluster has committed.
 func (m *member) lead() {
@@ -89,6 +95,7 @@ func (m *member) lead() {
 	}
 	if err != nil {
 		m.log.Error().Err(err).Msg("the broker could not start on this node; another one is asked to lead")
+		m.node.Refrain(refrain)
 		if err := m.node.Resign(); err != nil {
 			m.failed <- err
 		}

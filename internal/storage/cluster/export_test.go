@@ -38,11 +38,7 @@ func (n *Node) Describe() (string, error) {
 }
 
 // SetTimeout changes how long a node waits for a silent leader.
-func (n *Node) SetTimeout(d time.Duration) error {
-	c := n.raft.ReloadableConfig()
-	c.HeartbeatTimeout, c.ElectionTimeout = d, d
-	return n.raft.ReloadConfig(c)
-}
+func (n *Node) SetTimeout(d time.Duration) { n.wait(d) }
 
 // Knows reports whether a node knows that the other nodes have its own last entry.
 func (n *Node) Knows(names ...string) bool {
@@ -66,3 +62,6 @@ func (w *witness) positions() map[string]position {
 
 // AwaitVote waits until a node that has just started votes (CLU-6).
 func (n *Node) AwaitVote() { <-time.After(time.Until(n.transport.until)) }
+
+// Wait returns how long a node waits for a silent leader.
+func (n *Node) Wait() time.Duration { return n.raft.ReloadableConfig().ElectionTimeout }

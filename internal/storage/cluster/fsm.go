@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store/segment"
@@ -30,7 +31,8 @@ type machine struct {
 
 	room    sync.Mutex
 	freed   sync.Cond
-	pending int // bytes that the journal has not written
+	pending int       // bytes that the journal has not written
+	moved   time.Time // when the journal has written something for the last time, or had nothing to write
 }
 
 func newMachine(n *Node) *machine {
@@ -156,15 +158,29 @@ func (m *machine) write(j *segment.Replica, e *segment.Entry, size int) {
 	for m.pending > unwritten {
 		m.freed.Wait()
 	}
+	if m.pending == 0 {
+		m.moved = time.Now()
+	}
 	m.pending += size
 	m.room.Unlock()
 	e.Parts = append(e.Parts, segment.Part{Done: func(error) {
 		m.room.Lock()
 		m.pending -= size
+		m.moved = time.Now()
 		m.room.Unlock()
 		m.freed.Broadcast()
 	}})
 	j.Apply(e)
+}
+
+// stalled returns for how long the journal has written nothing of what it has to write.
+func (m *machine) stalled() time.Duration {
+	m.room.Lock()
+	defer m.room.Unlock()
+	if m.pending == 0 {
+		return 0
+	}
+	return time.Since(m.moved)
 }
 
 // Snapshot implements raft.FSM. A snapshot is the promise that everything applied so far is durable; the bytes are read when

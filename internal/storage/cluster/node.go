@@ -34,6 +34,9 @@ type Config struct {
 	Secret  []byte            // shared by all nodes
 	// Timeout is how long a follower waits for a leader that is silent before it may become a candidate, 800 ms by default.
 	Timeout time.Duration
+	// Hang is how long a write to the log of a leader may take, 2 s by default; one to its journal, which also waits for checkpoints,
+	// may take five times as long (CLU-12).
+	Hang time.Duration
 	// SegmentSize is that of the journal, bytes; 0 for the default.
 	SegmentSize int64
 	// SnapshotEvery is how many bytes of the log are between two snapshots, 64 MiB by default; Kept how many bytes of it stay for nodes that are
@@ -84,6 +87,8 @@ type Node struct {
 // defaultTimeout is short enough for clients that wait, and long enough for a busy machine.
 const defaultTimeout = 800 * time.Millisecond
 
+const defaultHang = 2 * time.Second
+
 // Open opens the data of a node, which it creates if the folder is empty, and takes part in the cluster. Errors: the folder is in use, or belongs to
 // a broker without a cluster or to another node; it is damaged; the disk or the network failed.
 func Open(cfg Config) (n *Node, err error) {
@@ -91,6 +96,7 @@ func Open(cfg Config) (n *Node, err error) {
 		return nil, fmt.Errorf("the members of the cluster do not include this node, %s", cfg.Name)
 	}
 	cfg.Timeout, cfg.Listen = cmp.Or(cfg.Timeout, defaultTimeout), cmp.Or(cfg.Listen, cfg.Members[cfg.Name])
+	cfg.Hang = cmp.Or(cfg.Hang, defaultHang)
 	cfg.SnapshotEvery, cfg.Kept = cmp.Or(cfg.SnapshotEvery, 64<<20), cmp.Or(cfg.Kept, 128<<20)
 	if cfg.FS == nil {
 		cfg.FS = vfs.OS
@@ -204,6 +210,7 @@ func (n *Node) start() (err error) {
 	n.workers.Go(n.form)
 	n.workers.Go(n.compact)
 	n.workers.Go(n.keep)
+	n.workers.Go(n.watch)
 	return nil
 }
 

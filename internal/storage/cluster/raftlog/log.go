@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"candlemark/internal/storage/store/vfs"
 
@@ -52,6 +54,8 @@ type Log struct {
 	number uint64
 	err    error
 	buf    []byte
+
+	began atomic.Int64 // when the write that is under way began, ns since 1970; 0 for none
 }
 
 var (
@@ -158,6 +162,8 @@ func (l *Log) StoreLogs(list []*raft.Log) error {
 			return fmt.Errorf("entry %d does not follow entry %d", e.Index, max(last, list[0].Index))
 		}
 	}
+	l.began.Store(time.Now().UnixNano())
+	defer l.began.Store(0)
 	size := groupSize(list)
 	if f.end+size > f.size && f.end > pageSize {
 		if f, err = l.next(size); err != nil {
@@ -328,6 +334,14 @@ func (l *Log) Stored() uint64 {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.total
+}
+
+// Writing returns for how long the present write has been under way, 0 if there is none.
+func (l *Log) Writing() time.Duration {
+	if began := l.began.Load(); began > 0 {
+		return time.Since(time.Unix(0, began))
+	}
+	return 0
 }
 
 // Close closes the files.

@@ -1,0 +1,60 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// ErrHung is the failure of a leader whose disk does not answer. Its process must end, or be replaced.
+var ErrHung = errors.New("the disk of this node hangs")
+
+// watch ends a leader whose disk hangs (CLU-12). Raft's heartbeats need no disk, so that no other node would become the leader, and raft itself
+// waits for the disk: it cannot hand over. With its port closed the others see that this node's process has ended (CLU-7).
+func (n *Node) watch() {
+	tick := time.NewTicker(n.cfg.Hang / 8)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-n.ended:
+			return
+		}
+		if n.raft.State() != raft.Leader {
+			continue
+		}
+		what, since := "log", n.log.Writing()
+		if since <= n.cfg.Hang {
+			what, since = "journal", n.machine.stalled()/5
+		}
+		if since > n.cfg.Hang {
+			_ = n.port.Close()
+			n.fail(fmt.Errorf("%w: a write to its %s takes longer than %v", ErrHung, what, n.cfg.Hang))
+			return
+		}
+	}
+}
+
+// Refrain makes this node wait for a silent leader four times as long as the others do, for d: another node should lead, because the
+// broker could not start here.
+func (n *Node) Refrain(d time.Duration) {
+	n.wait(4 * n.cfg.Timeout) // a leader, too, sends its heartbeats at a tenth of this
+	n.workers.Go(func() {
+		select {
+		case <-time.After(d):
+			n.wait(n.cfg.Timeout)
+		case <-n.ended:
+		}
+	})
+}
+
+// wait changes how long this node waits for a silent leader.
+func (n *Node) wait(d time.Duration) {
+	c := n.raft.ReloadableConfig()
+	c.HeartbeatTimeout, c.ElectionTimeout = d, d
+	if err := n.raft.ReloadConfig(c); err != nil {
+		n.cfg.Log.Error().Err(err).Msg("raft keeps its time-outs")
+	}
+}
