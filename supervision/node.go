@@ -190,6 +190,8 @@ func Start(cfg Config) (*Node, error) {
 		n.system.Root.WithSenderMiddleware(n.traced)
 	}
 	n.dispatcher = mailbox.NewDispatcher(cfg.Workers)
+	n.dispatcher.Due = n.clock.CallDue
+	n.clock.CarryCalls(n.dispatcher.Carry)
 	n.loops = socket.NewLoops(n.dispatcher.Carry)
 	n.wire()
 	n.system.EventStream.SubscribeWithPredicate(

@@ -3,6 +3,7 @@ package mailbox_test
 import (
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -131,5 +132,25 @@ func randomLoad(t *testing.T, seed uint64) {
 		}
 		posters.Wait()
 		left.Wait()
+	}
+}
+
+// Carry calls Due first, whether workers are idle or not.
+func TestCarryDue(t *testing.T) {
+	d := newDispatcher(t, 1)
+	var calls []string
+	d.Due = func() { calls = append(calls, "due") }
+	carry := func() { d.Carry(func() { calls = append(calls, "post") }) }
+	carry()
+	begun, end := make(chan struct{}), make(chan struct{})
+	d.Schedule(func() {
+		close(begun)
+		<-end
+	})
+	<-begun
+	carry()
+	close(end)
+	if want := []string{"due", "post", "due", "post"}; !slices.Equal(calls, want) {
+		t.Errorf("called %v, want %v", calls, want)
 	}
 }

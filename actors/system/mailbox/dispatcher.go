@@ -31,6 +31,10 @@ const (
 // Dispatcher runs the turns of one broker's actors on a few worker goroutines, and on the callers of Carry, in order of
 // arrival.
 type Dispatcher struct {
+	// Due, unless nil, is called by Carry before post: it makes calls of timers that are due, as the caller is awake. Set it
+	// before the first Carry.
+	Due func()
+
 	mu       sync.Mutex
 	work     sync.Cond // signalled once for each worker to wake
 	turns    ring
@@ -153,6 +157,7 @@ func (d *Dispatcher) Carry(post func()) {
 	d.mu.Lock()
 	if d.idle == 0 { // all processors already run turns
 		d.mu.Unlock()
+		d.due()
 		post()
 		return
 	}
@@ -160,6 +165,7 @@ func (d *Dispatcher) Carry(post func()) {
 	d.mu.Unlock()
 	var t turn
 	defer func() { d.carried(t) }()
+	d.due()
 	post()
 	var began time.Time
 	for n := range carryLimit {
@@ -177,6 +183,12 @@ func (d *Dispatcher) Carry(post func()) {
 		case time.Since(began) > carryTime:
 			return
 		}
+	}
+}
+
+func (d *Dispatcher) due() {
+	if d.Due != nil {
+		d.Due()
 	}
 }
 

@@ -2,7 +2,8 @@
 //
 // Owns: the wall-clock reading taken when the broker started and the monotonic
 // distance from it, to which the machine's sleep is added when Look detects it;
-// with EnablePreciseTimers, the calls due within 2 ms (ADR 21).
+// with EnablePreciseTimers, the pending calls (ADR 21, ADR 61), several of
+// which may be made together (ADR 144).
 // Every actor of a broker reads the same Clock, so that two actors never
 // disagree about what is due.
 //

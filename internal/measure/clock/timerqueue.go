@@ -2,9 +2,20 @@ package clock
 
 import (
 	"container/heap"
+	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+)
+
+const (
+	// slack is by how much a call may be late so that one wake serves several calls.
+	slack = time.Millisecond
+	// apart is the time between two wakes if the slack permits it.
+	apart = 2 * slack
+	// never is the time of the first call if there is none.
+	never = math.MaxInt64
 )
 
 // wakeup is a timer that rings after a duration.
@@ -16,21 +27,27 @@ type wakeup interface {
 	close()
 }
 
-// timerQueue makes calls at their times: the wakeup rings for the first of them. There may be many long-waiting calls:
-// each is one small object, a third of the size of a runtime timer.
+// timerQueue makes calls at their times, or up to slack later: the wakeup rings for the first of them, unless a goroutine
+// that is awake for another reason makes them before (ADR 144). There may be many long-waiting calls: each is one small
+// object, a third of the size of a runtime timer.
 type timerQueue struct {
 	wakeup wakeup
 	base   time.Time     // origin of the times of calls
 	gone   chan struct{} // closed when run has ended
+	first  atomic.Int64  // time of the first call
+	looked atomic.Int64  // when somebody last looked for due calls
 
 	mu    sync.Mutex
 	calls calls
 	rings time.Duration // when the wakeup rings, 0 if it is not set
+	carry func(func())  // makes calls, and may help with the work that they cause
 	ended bool
 }
 
 func newTimerQueue(b wakeup) *timerQueue {
-	a := &timerQueue{wakeup: b, base: time.Now(), gone: make(chan struct{})}
+	a := &timerQueue{wakeup: b, base: time.Now(), gone: make(chan struct{}), carry: func(calls func()) { calls() }}
+	a.looked.Store(int64(-apart))
+	a.noteFirst()
 	go a.run()
 	return a
 }
@@ -45,7 +62,7 @@ func (a *timerQueue) after(wait time.Duration, f func()) *Timer {
 	if a.ended {
 		a.leave(c)
 	} else if heap.Push(&a.calls, c); c.place == 0 {
-		a.ringAt(c.at)
+		a.ring()
 	}
 	return c
 }
@@ -58,19 +75,18 @@ func (a *timerQueue) stop(c *Timer) bool {
 		return c.coarse != nil && c.coarse.Stop()
 	}
 	heap.Remove(&a.calls, int(c.place))
+	a.noteFirst()
 	return true
 }
 
-// run makes the calls.
+// run makes the calls that nobody else has made.
 func (a *timerQueue) run() {
 	defer close(a.gone)
-	var due []*Timer
 	for a.wakeup.wait() {
-		due = a.due(due[:0])
-		for _, c := range due {
-			c.f()
-		}
-		clear(due)
+		a.mu.Lock()
+		carry := a.carry
+		a.mu.Unlock()
+		carry(a.call)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -79,6 +95,7 @@ func (a *timerQueue) run() {
 		a.leave(c)
 	}
 	a.calls = nil
+	a.noteFirst()
 }
 
 // leave leaves a call to the runtime.
@@ -87,26 +104,63 @@ func (a *timerQueue) leave(c *Timer) {
 	c.coarse = time.AfterFunc(c.at-time.Since(a.base), c.f)
 }
 
-// due removes and returns the calls due now, by time, and sets the wakeup for the others.
-func (a *timerQueue) due(due []*Timer) []*Timer {
+// look makes the calls that are due, on a goroutine that is awake for another reason.
+func (a *timerQueue) look() {
+	first := a.first.Load()
+	if first == never {
+		return
+	}
+	now := int64(time.Since(a.base))
+	a.looked.Store(now)
+	if first <= now {
+		a.call()
+	}
+}
+
+// call makes the calls that are due now, by time.
+func (a *timerQueue) call() {
+	for _, c := range a.due() {
+		c.f()
+	}
+}
+
+// due removes and returns the calls due now, and sets the wakeup for the others.
+func (a *timerQueue) due() (due []*Timer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := time.Since(a.base)
-	a.rings = 0
+	a.looked.Store(int64(now))
 	for len(a.calls) > 0 && a.calls[0].at <= now {
 		due = append(due, heap.Pop(&a.calls).(*Timer))
 	}
-	if len(a.calls) > 0 {
-		a.ringAt(a.calls[0].at)
+	if len(due) > 0 || a.rings <= now {
+		a.rings = 0 // what was set has rung, or is replaced
 	}
+	a.ring()
 	return due
 }
 
-// ringAt makes sure that the wakeup rings at that time or earlier; if earlier, it is set again then.
-func (a *timerQueue) ringAt(at time.Duration) {
+// ring makes sure that the wakeup rings for the first call: at its time if nobody has looked shortly before, otherwise
+// up to slack later. mu is held.
+func (a *timerQueue) ring() {
+	a.noteFirst()
+	if len(a.calls) == 0 {
+		return
+	}
+	at := a.calls[0].at
+	at = max(at, min(at+slack, time.Duration(a.looked.Load())+apart))
 	if a.rings == 0 || at < a.rings {
 		a.rings = at
 		a.wakeup.set(at - time.Since(a.base))
+	}
+}
+
+// noteFirst notes the time of the first call. mu is held.
+func (a *timerQueue) noteFirst() {
+	if len(a.calls) == 0 {
+		a.first.Store(never)
+	} else {
+		a.first.Store(int64(a.calls[0].at))
 	}
 }
 

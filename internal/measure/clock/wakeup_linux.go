@@ -6,12 +6,13 @@ import (
 	"os"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 // timerfd is a kernel timer that is waited for like a socket. It is precise to the nanosecond, while the runtime waits
-// for its own timers in milliseconds.
+// for its own timers in milliseconds. Its system calls do not block, and bypass Go's scheduler (ADR 90).
 type timerfd struct {
 	file *os.File
 	raw  syscall.RawConn
@@ -33,12 +34,17 @@ func newWakeup() (wakeup, error) {
 func (t *timerfd) set(d time.Duration) {
 	in := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(max(d, 1)))} // 0 would disarm it
 	// It fails only when it is closed, which wait reports.
-	_ = t.raw.Control(func(fd uintptr) { _ = unix.TimerfdSettime(int(fd), 0, &in, nil) })
+	_ = t.raw.Control(func(fd uintptr) {
+		_, _, _ = unix.RawSyscall6(unix.SYS_TIMERFD_SETTIME, fd, 0, uintptr(unsafe.Pointer(&in)), 0, 0, 0)
+	})
 }
 
 func (t *timerfd) wait() bool {
 	var expirations [8]byte
-	_, err := t.file.Read(expirations[:])
+	err := t.raw.Read(func(fd uintptr) bool {
+		n, _, _ := unix.RawSyscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&expirations)), 8)
+		return n == 8
+	})
 	return err == nil
 }
 
