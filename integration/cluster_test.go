@@ -7,7 +7,6 @@ import (
 	wire "encoding/binary"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,23 +28,16 @@ type nodes struct {
 	amqp    []string
 	logs    []string // files
 	running []*exec.Cmd
+	dials   atomic.Int64
 }
 
 func startNodes(t *testing.T) *nodes {
 	t.Helper()
 	inTime(t)
 	c := &nodes{T: t, dir: t.TempDir(), running: make([]*exec.Cmd, 3)}
-	free := func() string {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		return l.Addr().String()
-	}
 	for i := range 3 {
-		c.members = append(c.members, fmt.Sprintf("n%d=%s", i+1, free()))
-		c.amqp = append(c.amqp, free())
+		c.members = append(c.members, fmt.Sprintf("n%d=%s", i+1, ownAddress(t)))
+		c.amqp = append(c.amqp, ownAddress(t))
 		c.logs = append(c.logs, filepath.Join(c.dir, fmt.Sprintf("n%d.log", i+1)))
 	}
 	for i := range 3 {
@@ -101,19 +93,43 @@ func (c *nodes) signal(i int, s syscall.Signal) { _ = c.running[i].Process.Signa
 
 func (c *nodes) wait(i int) { _ = c.running[i].Wait() }
 
-// dial connects with the node that leads, and returns its number.
-func (c *nodes) dial() (*amqp.Connection, int) {
+// dial connects with one node after the other, until one answers.
+func (c *nodes) dial() *amqp.Connection {
 	c.Helper()
+	first := int(c.dials.Add(1))
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		for i, address := range c.amqp {
+		for i := range c.amqp {
+			address := c.amqp[(first+i)%len(c.amqp)]
 			conn, err := amqp.DialConfig("amqp://guest:guest@"+address+"/", amqp.Config{Heartbeat: 2 * time.Second, Dial: amqp.DefaultDial(2 * time.Second)})
 			if err == nil {
-				return conn, i
+				return conn
 			}
 		}
 		<-time.After(20 * time.Millisecond)
 	}
-	return nil, -1
+	return nil
+}
+
+// leads is in the log when a node begins to serve clients.
+const leads = `"message":"this node leads the cluster"`
+
+// leader returns the number of the node that leads, by the last line about that in a log.
+func (c *nodes) leader() int {
+	c.Helper()
+	leader, last := -1, ""
+	eventually(c.T, "a leader", func() bool {
+		for i, log := range c.logs {
+			text, _ := os.ReadFile(log)
+			for line := range strings.Lines(string(text)) {
+				_, at, _ := strings.Cut(line, `"time":"`)
+				if strings.Contains(line, leads) && at > last {
+					leader, last = i, at
+				}
+			}
+		}
+		return leader >= 0
+	})
+	return leader
 }
 
 // clusterStorm publishes and consumes while nodes are in trouble.
@@ -128,7 +144,7 @@ const stormQueue = "storm"
 
 func (s *clusterStorm) channel() (*amqp.Connection, *amqp.Channel) {
 	for {
-		conn, _ := s.dial()
+		conn := s.dial()
 		if conn == nil {
 			return nil, nil
 		}
@@ -227,24 +243,16 @@ func TestClusterStorm_CLU1(t *testing.T) {
 	}
 	drained := make(chan struct{})
 	consumer.Go(func() { s.consume(drained) })
-	leader := func() int {
-		conn, i := s.dial()
-		if conn == nil {
-			t.Fatal("no node leads")
-		}
-		_ = conn.Close()
-		return i
-	}
 	for range 3 {
 		s.progress()
-		i := leader()
+		i := s.leader()
 		s.signal(i, syscall.SIGKILL)
 		s.wait(i)
 		s.progress() // without it
 		s.start(i)
 	}
 	s.progress()
-	i := leader()
+	i := s.leader()
 	s.signal(i, syscall.SIGSTOP)
 	s.progress() // another one leads
 	s.signal(i, syscall.SIGCONT)
@@ -308,7 +316,7 @@ func tryOnce(t *testing.T, dir string, use func(*amqp.Channel)) {
 		}
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
-	conn, _ := c.dial()
+	conn := c.dial()
 	if conn == nil {
 		t.Fatal("no node leads")
 	}

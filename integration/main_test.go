@@ -114,7 +114,8 @@ type broker struct {
 	log        *journal
 	cmd        *exec.Cmd
 	exited     chan error
-	gone       bool // has been killed or stopped
+	read       chan struct{} // closed at the end of the log
+	gone       bool          // has been killed or stopped
 }
 
 // start runs a broker until the test ends.
@@ -134,11 +135,23 @@ func startIn(t *testing.T, dir string, flags ...string) *broker {
 func startWith(t *testing.T, line, dir string, flags ...string) *broker {
 	t.Helper()
 	inTime(t)
+	if throughFollower(t) {
+		return startFollower(t, line, dir, flags)
+	}
+	b := launch(t, line, dir, flags...)
+	t.Cleanup(b.stop)
+	b.await(b.log.ready)
+	return b
+}
+
+// launch starts the process of a broker.
+func launch(t *testing.T, line, dir string, flags ...string) *broker {
+	t.Helper()
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &broker{T: t, log: &journal{ready: make(chan struct{})}, exited: make(chan error, 1)}
+	b := &broker{T: t, log: &journal{ready: make(chan struct{}), follows: make(chan struct{})}, exited: make(chan error, 1), read: make(chan struct{})}
 	b.cmd = exec.Command("sh", append([]string{
 		"-c", line + ` exec "$0" "$@"`, path,
 		"serve", "--amqp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--log-format", "json",
@@ -154,25 +167,28 @@ func startWith(t *testing.T, line, dir string, flags ...string) *broker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := make(chan struct{})
 	go func() {
-		defer close(read)
+		defer close(b.read)
 		b.log.follow(stderr)
 	}()
 	go func() {
-		<-read // Wait would close the pipe while it is being read
+		<-b.read // Wait would close the pipe while it is being read
 		b.exited <- b.cmd.Wait()
 	}()
-	t.Cleanup(b.stop)
+	return b
+}
+
+// await waits until the broker is ready, or another member of its cluster.
+func (b *broker) await(ready <-chan struct{}) {
+	b.Helper()
 	select {
-	case <-b.log.ready:
-	case <-read:
-		t.Fatalf("the broker did not start:\n%s", b.log)
+	case <-ready:
+	case <-b.read:
+		b.Fatalf("the broker did not start:\n%s", b.log)
 	case <-time.After(patience):
-		t.Fatalf("the broker is not ready:\n%s", b.log)
+		b.Fatalf("the broker is not ready:\n%s", b.log)
 	}
 	b.amqp, b.http = b.log.address("AMQP listener started"), b.log.address("HTTP listener started")
-	return b
 }
 
 // kill ends the broker as a power cut does, except that the page cache survives.
@@ -228,6 +244,8 @@ type journal struct {
 	text  bytes.Buffer
 	at    map[string]string // addresses by message
 	ready chan struct{}
+	// follows is closed when the broker of this node of a cluster is another one's.
+	follows chan struct{}
 }
 
 func (j *journal) follow(stderr io.Reader) {
@@ -247,9 +265,21 @@ func (j *journal) follow(stderr io.Reader) {
 			j.at[entry.Message] = entry.Address
 		}
 		j.mu.Unlock()
-		if entry.Message == "Server startup complete" {
-			close(j.ready)
+		switch {
+		case entry.Message == "Server startup complete":
+			once(j.ready)
+		case entry.Message == "another node leads the cluster":
+			once(j.follows)
 		}
+	}
+}
+
+// once closes a channel, unless it is closed.
+func once(c chan struct{}) {
+	select {
+	case <-c:
+	default:
+		close(c)
 	}
 }
 

@@ -1,37 +1,22 @@
 package supervision
 
 import (
-	"context"
 	"errors"
 	"net"
 	"time"
+
+	"candlemark/internal/transport/stream"
 )
-
-// keepalive detects silent clients whose host is gone, even without heartbeats: after 30 s of silence, and then 6
-// unanswered probes, one every 10 s. Heartbeats detect them sooner.
-var keepalive = net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{
-	Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 6,
-}}
-
-// listen opens a listener for clients.
-func listen(address string) (net.Listener, error) {
-	return keepalive.Listen(context.Background(), "tcp", address)
-}
 
 var errStopping = errors.New("broker is stopping")
 
 // Listen opens an AMQP listener on address, host:port, with port 0 for any free port, and serves it. It returns the
 // actual address.
 func (n *Node) Listen(address string) (net.Addr, error) {
-	l, err := listen(address)
+	l, err := stream.Listen(address)
 	if err != nil {
 		return nil, err
 	}
-	return n.serveAt(l)
-}
-
-// serveAt serves a listener of the node's own.
-func (n *Node) serveAt(l net.Listener) (net.Addr, error) {
 	if err := n.Serve(l); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

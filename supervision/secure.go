@@ -8,13 +8,9 @@ import (
 	"time"
 )
 
-// ListenTLS is Listen for AMQP over TLS.
-func (n *Node) ListenTLS(address string, config *tls.Config) (net.Addr, error) {
-	l, err := listen(address)
-	if err != nil {
-		return nil, err
-	}
-	return n.serveAt(&secureListener{l, config, n})
+// Secure returns a listener for Serve whose connections use TLS.
+func (n *Node) Secure(l net.Listener, config *tls.Config) net.Listener {
+	return &secureListener{l, config, n}
 }
 
 // secureListener accepts connections whose TLS handshake runs at the first read, in the goroutine of their reader, so

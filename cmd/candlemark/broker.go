@@ -19,6 +19,8 @@ import (
 	"candlemark/internal/admin/httpapi/site"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/events"
+	"candlemark/internal/transport/forward"
+	"candlemark/internal/transport/stream"
 	"candlemark/supervision"
 	"candlemark/supervision/resources"
 
@@ -40,6 +42,8 @@ type broker struct {
 	certificates []openCertificate
 	closeAudit   func() error
 	portFile     string // to be removed at the stop; "" for none
+	// listen opens a listener of a kind (internal/transport/forward).
+	listen func(kind, address string) (net.Listener, error)
 	// The actual addresses, or nil if there is none.
 	AMQP, AMQPS []net.Addr
 	HTTP, HTTPS net.Addr
@@ -50,7 +54,7 @@ type broker struct {
 
 // startBroker starts everything, or nothing.
 func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
-	b := &broker{process: &process{level: processLevel, asked: make(chan struct{}, 1)}}
+	b := &broker{process: newProcess(), listen: func(_, address string) (net.Listener, error) { return stream.Listen(address) }}
 	if b.users, err = usersFor(cfg, log); err != nil {
 		return nil, err
 	}
@@ -126,18 +130,27 @@ func (b *broker) fill(cfg config.Config, log zerolog.Logger) error {
 // serveAMQP serves AMQP without TLS.
 func (b *broker) serveAMQP(cfg config.Config, log zerolog.Logger) error {
 	for _, address := range cfg.AMQP {
-		at, err := b.node.Listen(address)
+		l, err := b.listen(forward.AMQP, address)
+		if err == nil {
+			err = b.node.Serve(l)
+		}
 		if err != nil {
-			if host, _, _ := net.SplitHostPort(address); host == "::1" && len(b.AMQP) > 0 {
+			if optional(address, len(b.AMQP)) {
 				log.Warn().Err(err).Msg("no IPv6 on this machine")
 				continue
 			}
 			return fmt.Errorf("amqp: %w", remedied(err, "amqp", address))
 		}
-		b.AMQP = append(b.AMQP, at)
-		log.Info().Stringer("address", at).Msg("AMQP listener started")
+		b.AMQP = append(b.AMQP, l.Addr())
+		log.Info().Stringer("address", l.Addr()).Msg("AMQP listener started")
 	}
 	return nil
+}
+
+// optional reports whether an address for AMQP may be missing, behind others: that of IPv6 on this machine.
+func optional(address string, others int) bool {
+	host, _, _ := net.SplitHostPort(address)
+	return host == "::1" && others > 0
 }
 
 // setClusterName sets the name of the cluster, unless it is empty.
@@ -161,7 +174,7 @@ func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 	}
 	server := httpapi.NewServer(b.node, b.users, sitesOf(cfg), resources.HTTPSockets(), samples, log) // with the same limits for both listeners together
 	if cfg.HTTP != "" {
-		if b.HTTP, err = b.listenHTTP("http", cfg.HTTP, nil, server, log); err != nil {
+		if b.HTTP, err = b.listenHTTP(forward.HTTP, cfg.HTTP, nil, server, log); err != nil {
 			return err
 		}
 	}
@@ -170,13 +183,13 @@ func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 		if err != nil {
 			return err
 		}
-		if b.HTTPS, err = b.listenHTTP("https", cfg.HTTPS, source.Config(), server, log); err != nil {
+		if b.HTTPS, err = b.listenHTTP(forward.HTTPS, cfg.HTTPS, source.Config(), server, log); err != nil {
 			return err
 		}
 	}
 	if cfg.Metrics != "" {
 		server := httpapi.NewMetricsServer(b.node, sitesOf(cfg), metricsSockets, cfg.MetricsPerObject)
-		b.Metrics, err = b.listenHTTP("http/prometheus", cfg.Metrics, nil, server, log)
+		b.Metrics, err = b.listenHTTP(forward.Metrics, cfg.Metrics, nil, server, log)
 	}
 	return err
 }
@@ -191,21 +204,13 @@ const metricsSockets = 16
 
 // listenHTTP serves at an address, over TLS if there is a configuration for it.
 func (b *broker) listenHTTP(name, address string, secure *tls.Config, server *http.Server, log zerolog.Logger) (net.Addr, error) {
-	l, err := net.Listen("tcp", address)
+	l, err := b.listen(name, address)
 	if err != nil {
-		setting := map[string]string{"http/prometheus": "metrics", serviceBusListener: "servicebus-http", serviceBusTLSListener: "servicebus-https"}[name]
-		return nil, fmt.Errorf("%s: %w", name, remedied(err, cmp.Or(setting, name), address))
+		return nil, fmt.Errorf("%s: %w", name, remedied(err, settingOf(name), address))
 	}
 	b.node.Announce(name, l.Addr(), secure)
-	started := "HTTP listener started"
 	if secure != nil {
-		l, started = tls.NewListener(l, secure), "HTTP listener with TLS started"
-	}
-	switch name {
-	case serviceBusListener:
-		started = "Service Bus listener started"
-	case serviceBusTLSListener:
-		started = "Service Bus listener with TLS started"
+		l = tls.NewListener(l, secure)
 	}
 	if !slices.Contains(b.http, server) {
 		b.http = append(b.http, server)
@@ -215,8 +220,20 @@ func (b *broker) listenHTTP(name, address string, secure *tls.Config, server *ht
 			log.Error().Err(err).Str("listener", name).Msg("HTTP server failed")
 		}
 	}()
-	log.Info().Stringer("address", l.Addr()).Str("listener", name).Msg(started)
+	log.Info().Stringer("address", l.Addr()).Str("listener", name).Msg(startedAt[name])
 	return l.Addr(), nil
+}
+
+// startedAt has the message of the log about a new listener, by its kind.
+var startedAt = map[string]string{
+	forward.AMQP: "AMQP listener started", forward.AMQPS: "AMQP listener with TLS started", forward.HTTP: "HTTP listener started", forward.Metrics: "HTTP listener started",
+	forward.HTTPS: "HTTP listener with TLS started", forward.ServiceBus: "Service Bus listener started", forward.ServiceBusTLS: "Service Bus listener with TLS started",
+}
+
+// settingOf returns the setting with the address of a kind of listeners.
+func settingOf(kind string) string {
+	named := map[string]string{forward.Metrics: "metrics", forward.ServiceBus: "servicebus-http", forward.ServiceBusTLS: "servicebus-https"}
+	return cmp.Or(named[kind], kind)
 }
 
 // How long a stop waits for HTTP requests, and for everything except the journal, which must write all pending records.

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"time"
@@ -14,6 +11,7 @@ import (
 	"candlemark/internal/admin/config"
 	"candlemark/internal/admin/systemd"
 	"candlemark/internal/storage/cluster"
+	"candlemark/internal/transport/forward"
 
 	"github.com/rs/zerolog"
 )
@@ -24,7 +22,8 @@ type member struct {
 	log    zerolog.Logger
 	node   *cluster.Node
 	broker *broker
-	idle   *http.Server // answers while no broker runs
+	front  *forward.Front // accepts clients, whoever leads
+	idle   []*http.Server // answer while no broker runs
 	failed chan error
 	first  config.FirstUser
 	notify func(string)
@@ -35,16 +34,23 @@ func serveMember(ctx context.Context, settings *config.Settings, log zerolog.Log
 	manager := systemd.New(os.Getenv)
 	m := &member{cfg: settings.Config, log: log, failed: make(chan error, 2), first: settings.First, notify: func(what string) { _ = manager.Notify(what) }}
 	c := settings.Cluster
-	var err error
+	err := m.listen()
+	if err != nil {
+		log.Error().Err(err).Msg("start failed")
+		return 1
+	}
 	m.node, err = cluster.Open(cluster.Config{
 		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
-		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, Abandon: true, Log: log,
+		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, Clients: m, Abandon: true, Log: log,
 	})
 	if err != nil {
 		log.Error().Err(remedied(err, "cluster-listen", c.Listen)).Msg("start failed")
 		return 1
 	}
-	m.follow()
+	if err := m.follow(); err != nil {
+		log.Error().Err(err).Msg("start failed")
+		return 1
+	}
 	m.notify(systemd.Ready)
 	return m.run(ctx)
 }
@@ -112,7 +118,7 @@ func (m *member) start(journal *cluster.Journal, meta *cluster.Definitions) erro
 	}
 	d := &data{log: m.log, definitions: meta, messages: journal, failed: make(chan error, 1)}
 	d.backups = backup.NewKeeper(backup.Config{Take: func() (*backup.Cut, error) { return nil, errNoBackup }, Log: m.log})
-	b := &broker{process: &process{level: processLevel, asked: make(chan struct{}, 1)}, clock: chosenClock{Clock: m.node.Clock()}, users: users, data: d}
+	b := &broker{process: newProcess(), listen: m.front.Listener, clock: chosenClock{Clock: m.node.Clock()}, users: users, data: d}
 	filled := true
 	if err := b.start(m.cfg, &filled, m.log); err != nil {
 		return err
@@ -128,36 +134,6 @@ func (m *member) onFull(full bool) {
 	m.log.Warn().Bool("full", full).Msg("the state of disk space for the journal has changed")
 	if full {
 		go func() { _ = m.node.Resign() }()
-	}
-}
-
-// follow answers HTTP requests while no broker runs. Clients of AMQP are refused by the system: nobody listens.
-func (m *member) follow() {
-	if m.cfg.HTTP == "" {
-		return
-	}
-	l, err := net.Listen("tcp", m.cfg.HTTP)
-	if err != nil {
-		m.log.Warn().Err(err).Msg("requests are not answered while this node does not lead")
-		return
-	}
-	m.idle = &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Connection", "close")
-		w.WriteHeader(http.StatusServiceUnavailable)
-		reason := fmt.Sprintf("node %s does not lead the cluster; no node does at the moment", m.cfg.Cluster.Node)
-		if leader := m.node.Leader(); leader != "" {
-			reason = fmt.Sprintf("node %s does not lead the cluster; node %s does", m.cfg.Cluster.Node, leader)
-		}
-		_ = json.NewEncoder(w).Encode(map[string]string{"error": "not_leader", "reason": reason})
-	})}
-	go func() { _ = m.idle.Serve(l) }()
-}
-
-func (m *member) unfollow() {
-	if m.idle != nil {
-		_ = m.idle.Close()
-		m.idle = nil
 	}
 }
 

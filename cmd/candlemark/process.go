@@ -17,6 +17,8 @@ type process struct {
 	settings atomic.Pointer[[]config.Value]
 }
 
+func newProcess() *process { return &process{level: processLevel, asked: make(chan struct{}, 1)} }
+
 // Settings implements management.Process.
 func (p *process) Settings() []config.Value {
 	if values := p.settings.Load(); values != nil {

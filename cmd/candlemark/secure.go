@@ -9,6 +9,7 @@ import (
 	"candlemark/internal/access/auth"
 	"candlemark/internal/access/certificate"
 	"candlemark/internal/admin/config"
+	"candlemark/internal/transport/forward"
 
 	"github.com/rs/zerolog"
 )
@@ -100,12 +101,15 @@ func (b *broker) serveTLS(cfg config.Config, log zerolog.Logger) (err error) {
 		return err
 	}
 	for _, address := range cfg.AMQPS {
-		at, err := b.node.ListenTLS(address, source.Config())
+		l, err := b.listen(forward.AMQPS, address)
+		if err == nil {
+			err = b.node.Serve(b.node.Secure(l, source.Config()))
+		}
 		if err != nil {
 			return fmt.Errorf("amqps: %w", remedied(err, "amqps", address))
 		}
-		b.AMQPS = append(b.AMQPS, at)
-		log.Info().Stringer("address", at).Msg("AMQP listener with TLS started")
+		b.AMQPS = append(b.AMQPS, l.Addr())
+		log.Info().Stringer("address", l.Addr()).Msg("AMQP listener with TLS started")
 	}
 	return nil
 }

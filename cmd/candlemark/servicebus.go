@@ -12,6 +12,7 @@ import (
 	entities "candlemark/internal/admin/entityadmin"
 	"candlemark/internal/admin/httpapi"
 	"candlemark/internal/measure/events"
+	"candlemark/internal/transport/forward"
 
 	"github.com/rs/zerolog"
 )
@@ -23,12 +24,6 @@ const rootKey = "RootManageSharedAccessKey"
 // serviceBusSockets is the maximum number of connections of the administration API.
 const serviceBusSockets = 64
 
-// serviceBusListener and serviceBusTLSListener are the names of the API's listeners.
-const (
-	serviceBusListener    = "http/servicebus"
-	serviceBusTLSListener = "https/servicebus"
-)
-
 // serveServiceBus serves the administration API of Azure Service Bus, for the first virtual host of a new broker.
 func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err error) {
 	if cfg.ServiceBusHTTP == "" && cfg.ServiceBusHTTPS == "" {
@@ -37,7 +32,7 @@ func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err err
 	premium := cfg.ServiceBusMessage > config.StandardMessage
 	server := httpapi.NewServiceBusServer(b.node, b.users, sitesOf(cfg), cfg.First.VHost, premium, serviceBusSockets, log) // with the same limits for both listeners together
 	if cfg.ServiceBusHTTP != "" {
-		if b.ServiceBus, err = b.listenHTTP(serviceBusListener, cfg.ServiceBusHTTP, nil, server, log); err != nil {
+		if b.ServiceBus, err = b.listenHTTP(forward.ServiceBus, cfg.ServiceBusHTTP, nil, server, log); err != nil {
 			return err
 		}
 	}
@@ -46,7 +41,7 @@ func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err err
 		if err != nil {
 			return err
 		}
-		b.ServiceBusTLS, err = b.listenHTTP(serviceBusTLSListener, cfg.ServiceBusHTTPS, source.Config(), server, log)
+		b.ServiceBusTLS, err = b.listenHTTP(forward.ServiceBusTLS, cfg.ServiceBusHTTPS, source.Config(), server, log)
 		return err
 	}
 	return nil

@@ -68,7 +68,7 @@ func tryCluster(number string, args []string) int {
 	for _, t := range nodes {
 		fmt.Printf("%s  amqp://guest:guest@%s  http://%s  %s\n", t.name, t.amqp, t.http, t.dir)
 	}
-	fmt.Println("The node that leads serves clients; its log says so. Kill it to see another one lead.")
+	fmt.Println("All nodes serve clients. The log of one says that it leads: kill it to see another one lead.")
 	var running sync.WaitGroup
 	ended := make(chan struct{})
 	for _, t := range nodes {

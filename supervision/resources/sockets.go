@@ -88,5 +88,8 @@ func socketsOf(files int) int {
 	return (files - spareFiles) / 10 * 9
 }
 
+// ForwardedSockets returns how many clients a node of a cluster may pass on to another one: each has two connections.
+func ForwardedSockets() int { return max(socketsOf(descriptors())/2, 1) }
+
 // HTTPSockets returns how many connections the HTTP API may have at a time.
 func HTTPSockets() int { return min(max(descriptors()/20, fewHTTP), manyHTTP) }

@@ -36,13 +36,13 @@ func (n *Node) judge(h wire.Hello) wire.Answer {
 		if a.Error = n.timing.far(nameOf(h.From), h.Wall); a.Error == "" {
 			n.admit(h.From)
 		}
-	case h.Kind != wire.KindLog:
+	case h.Kind != wire.KindLog && (h.Kind != wire.KindClient || h.Client == nil):
 		a.Error = fmt.Sprintf("there is no kind of connection %q", h.Kind)
 	case h.To != a.Node:
 		a.Error = fmt.Sprintf("%s was called, but this is %s: its folder was emptied or replaced", h.To, a.Node)
 	case h.Cluster == "":
 		a.Error = "the caller belongs to no cluster"
-	case a.Cluster == "":
+	case a.Cluster == "" && h.Kind == wire.KindLog:
 		if err := n.self.join(h.Cluster, nil); err != nil {
 			a.Error = err.Error()
 			n.fail(err)
@@ -52,6 +52,10 @@ func (n *Node) judge(h wire.Hello) wire.Answer {
 		a.Cluster = h.Cluster
 	case a.Cluster != h.Cluster:
 		a.Error = fmt.Sprintf("%s belongs to the cluster %s, the caller to %s", n.cfg.Name, a.Cluster, h.Cluster)
+	case h.Kind == wire.KindClient:
+		if err := n.admits(*h.Client); err != nil {
+			a.Error = err.Error()
+		}
 	}
 	return a
 }

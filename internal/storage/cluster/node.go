@@ -54,7 +54,11 @@ type Config struct {
 	OnFailure func(error)
 	// OnFull is called when the disk becomes full, and when it no longer is.
 	OnFull func(bool)
-	Log    zerolog.Logger
+	// OnLeader is called in turn with each leader that this node knows of, itself included, and with the zero value when it knows none.
+	OnLeader func(Leader)
+	// Clients serves the clients of other nodes while this one leads; nil to refuse them.
+	Clients Clients
+	Log     zerolog.Logger
 }
 
 // Node is a member of a cluster.
@@ -176,6 +180,7 @@ func (n *Node) start() (err error) {
 			}
 			return "", fmt.Errorf("%s is not a member of the cluster", nameOf(identity))
 		},
+		Client: n.takeClient,
 		Lost: func(peer string) {
 			if n.started() {
 				n.transport.lost(peer)
@@ -202,6 +207,7 @@ func (n *Node) start() (err error) {
 		return err
 	}
 	close(n.ready)
+	n.workers.Go(n.watchLeader)
 	if last, _ := n.log.LastIndex(); last == 0 && n.snapshots.saved == nil && len(n.self.First) > 0 {
 		if err := n.raft.BootstrapCluster(membersOf(n.self.First)).Error(); err != nil {
 			return err

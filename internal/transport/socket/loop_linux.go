@@ -46,6 +46,9 @@ func (l *Loops) pick() (*loop, error) {
 // taken for lack of descriptors, is returned unchanged.
 func (l *Loops) Take(conn net.Conn) net.Conn {
 	tcp, ok := conn.(*net.TCPConn)
+	if far, is := conn.(*Far); is {
+		tcp, ok = far.TCPConn, true
+	}
 	if !ok {
 		return conn
 	}
@@ -57,7 +60,7 @@ func (l *Loops) Take(conn net.Conn) net.Conn {
 	if err != nil {
 		return conn
 	}
-	c := &Conn{loop: loop, local: tcp.LocalAddr(), remote: tcp.RemoteAddr()}
+	c := &Conn{loop: loop, local: conn.LocalAddr(), remote: conn.RemoteAddr()}
 	c.in.wake, c.out.wake = make(chan struct{}, 1), make(chan struct{}, 1)
 	var failed error
 	err = raw.Control(func(fd uintptr) { c.fd, failed = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) })

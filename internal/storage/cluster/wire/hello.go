@@ -30,7 +30,17 @@ const (
 	KindAsk = "ask" // one question: who are you?
 	// KindJoin is the same question of a node that wants to be a member, with an empty folder or instead of an earlier life.
 	KindJoin = "join"
+	// KindClient carries the bytes of a client of another node to the leader (CLU-20).
+	KindClient = "client"
 )
+
+// Client describes a client of the dialing node, in a Hello of KindClient.
+type Client struct {
+	Listener string `json:"listener"` // what it speaks: amqp, amqps, http …
+	Remote   string `json:"remote"`   // its own address, host:port
+	Local    string `json:"local"`    // the address that it has called
+	Term     uint64 `json:"term"`     // of the leader that is meant
+}
 
 // Hello is the first message of a dialer.
 type Hello struct {
@@ -44,6 +54,8 @@ type Hello struct {
 	To      string `json:"to"`      // identity of who is called; "" in a question
 	Wall    int64  `json:"wall"`    // its wall clock, ns since 1970
 	Nonce   []byte `json:"nonce"`
+
+	Client *Client `json:"client,omitempty"` // in KindClient
 }
 
 // Answer is the reply of an acceptor to a dialer that has the secret.

@@ -27,6 +27,8 @@ type Config struct {
 	Judge func(Hello) Answer
 	// Lost is called when the last connection from a peer has ended.
 	Lost func(identity string)
+	// Client takes the connection of a client of another node, which Judge has admitted; nil if Judge admits none.
+	Client func(net.Conn, Client)
 	// Network, unless nil, replaces TCP.
 	Network Network
 	Log     zerolog.Logger
@@ -106,10 +108,15 @@ func (p *Port) run() {
 func (p *Port) welcome(conn net.Conn) {
 	h, err := welcome(conn, p.cfg.Secret, p.cfg.Judge)
 	<-p.hellos
-	if err != nil || h.Kind != KindLog {
-		if err != nil {
-			p.say(conn.RemoteAddr().String(), h.From, err)
-		}
+	switch {
+	case err != nil:
+		p.say(conn.RemoteAddr().String(), h.From, err)
+		_ = conn.Close()
+		return
+	case h.Kind == KindClient:
+		p.cfg.Client(conn, *h.Client)
+		return
+	case h.Kind != KindLog:
 		_ = conn.Close()
 		return
 	}
@@ -170,7 +177,26 @@ func (p *Port) Addr() net.Addr { return p.listener.Addr() }
 
 // Dial implements raft.StreamLayer; the address is an identity.
 func (p *Port) Dial(to raft.ServerAddress, patience time.Duration) (net.Conn, error) {
-	address, err := p.cfg.Address(string(to))
+	h := p.cfg.Hello()
+	h.Kind, h.To = KindLog, string(to)
+	conn, err := p.dial(h, patience)
+	if err != nil {
+		return nil, err
+	}
+	return p.track(&link{Conn: conn, port: p})
+}
+
+// DialClient opens a connection that carries the bytes of a client to the node with an identity. Errors: ErrRefused, also because that
+// node does not lead in this term; ErrSecret; or of the network.
+func (p *Port) DialClient(to string, c Client, patience time.Duration) (net.Conn, error) {
+	h := p.cfg.Hello()
+	h.Kind, h.To, h.Client = KindClient, to, &c
+	return p.dial(h, patience)
+}
+
+// dial calls the node h.To.
+func (p *Port) dial(h Hello, patience time.Duration) (net.Conn, error) {
+	address, err := p.cfg.Address(h.To)
 	if err != nil {
 		return nil, err
 	}
@@ -178,15 +204,13 @@ func (p *Port) Dial(to raft.ServerAddress, patience time.Duration) (net.Conn, er
 	if err != nil {
 		return nil, err
 	}
-	h := p.cfg.Hello()
-	h.Kind, h.To = KindLog, string(to)
 	if _, err := greet(conn, p.cfg.Secret, h); err != nil {
 		if errors.Is(err, ErrRefused) || errors.Is(err, ErrSecret) {
-			p.say(address, string(to), err)
+			p.say(address, h.To, err)
 		}
-		return nil, fmt.Errorf("%s at %s: %w", to, address, errors.Join(err, conn.Close()))
+		return nil, fmt.Errorf("%s at %s: %w", h.To, address, errors.Join(err, conn.Close()))
 	}
-	return p.track(&link{Conn: conn, port: p})
+	return conn, nil
 }
 
 // track adds a connection to those that Close ends.

@@ -1,0 +1,175 @@
+package integration
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// everywhere makes every broker of these tests a follower of a cluster. Tests that kill or stop it, or look into its data, fail.
+var everywhere = flag.Bool("follower", false, "tests use the ports of a node of a cluster that does not lead")
+
+// throughFollower reports whether the broker of a test is a follower of a cluster.
+func throughFollower(t *testing.T) bool {
+	return *everywhere || strings.HasPrefix(t.Name(), "TestThroughFollower")
+}
+
+// startFollower starts a cluster of three nodes, and returns one that does not lead.
+func startFollower(t *testing.T, line, dir string, flags []string) *broker {
+	t.Helper()
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	var members []string
+	for i := range 3 {
+		members = append(members, "--cluster-member", fmt.Sprintf("n%d=%s", i+1, ownAddress(t)))
+	}
+	var nodes [3]*broker
+	for i := range nodes {
+		name := fmt.Sprintf("n%d", i+1)
+		args := append(append([]string{"--cluster-node", name}, members...), flags...)
+		nodes[i] = launch(t, "CANDLEMARK_CLUSTER_SECRET=secret-of-the-test "+line, filepath.Join(dir, name), args...)
+	}
+	t.Cleanup(func() {
+		for _, b := range nodes { // all at once
+			_ = b.cmd.Process.Signal(syscall.SIGTERM)
+		}
+		for _, b := range nodes {
+			b.ended()
+		}
+	})
+	for _, b := range nodes {
+		b.await(either(b.log.ready, b.log.follows))
+	}
+	select {
+	case <-nodes[0].log.follows:
+		return nodes[0]
+	default:
+		return nodes[1]
+	}
+}
+
+// either returns a channel that is closed when one of two is.
+func either(a, b <-chan struct{}) <-chan struct{} {
+	c := make(chan struct{})
+	go func() {
+		defer close(c)
+		select {
+		case <-a:
+		case <-b:
+		}
+	}()
+	return c
+}
+
+// lastPort is below the ports that the system gives to connections, and different in each run.
+var lastPort atomic.Uint32
+
+func init() { lastPort.Store(uint32(os.Getpid() % 10000)) }
+
+// ownAddress returns an address at which a program can listen later: no connection gets its port meanwhile.
+func ownAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+lastPort.Add(1)%12000))
+		if err == nil {
+			_ = l.Close()
+			return l.Addr().String()
+		}
+	}
+	t.Fatal("all ports are in use")
+	return ""
+}
+
+// TestThroughFollower_CLU20: clients of all kinds work at the ports of a node that does not lead.
+func TestThroughFollower_CLU20(t *testing.T) {
+	for name, test := range map[string]func(*testing.T){
+		"foreign": TestForeignClients, "rabbitmq": TestRabbitMQClient_Topology, "azure": TestAzureClient, "websocket": TestAzureClient_WebSocket,
+	} {
+		t.Run(name, test)
+	}
+}
+
+// TestThroughFollower_Addresses_CLU20: the leader knows where the clients of other nodes are.
+func TestThroughFollower_Addresses_CLU20(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	b.request("PUT", "/api/users/app", `{"password":"secret","tags":""}`, 201)
+	b.request("PUT", "/api/permissions/%2F/app", `{"configure":"","write":"","read":""}`, 201)
+	conn, err := amqp.DialConfig("amqp://app:secret@"+b.amqp+"/", amqp.Config{Vhost: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	eventually(t, "the connection in the list", func() bool {
+		return b.request("GET", "/api/connections?columns=name", "", 200) == fmt.Sprintf(`[{"name":"%s -\u003e %s"}]`, conn.LocalAddr(), b.amqp) ||
+			b.request("GET", "/api/connections?columns=name", "", 200) == fmt.Sprintf(`[{"name":"%s -> %s"}]`, conn.LocalAddr(), b.amqp)
+	})
+	ch, err := conn.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *amqp.Error
+	if _, err := ch.QueueDeclare("q", true, false, false, false, nil); !errors.As(err, &refused) || refused.Code != amqp.AccessRefused {
+		t.Errorf("without a permission: %v", err)
+	}
+	if host := elsewhere(t); host != "" {
+		b := start(t, "--amqp", host+":0")
+		conn, err := amqp.Dial("amqp://guest:guest@" + b.amqp + "/")
+		if err == nil {
+			_ = conn.Close()
+			t.Error("guest may log in from another machine through a follower")
+		}
+	}
+	var guesses sync.WaitGroup
+	var ignored atomic.Int32
+	for range 80 {
+		guesses.Go(func() {
+			r, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+b.http+"/api/whoami", nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r.SetBasicAuth("app", "wrong")
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusTooManyRequests {
+				ignored.Add(1)
+			}
+		})
+	}
+	guesses.Wait()
+	if n := ignored.Load(); n < 50 {
+		t.Errorf("%d of 80 guesses were not looked at", n)
+	}
+}
+
+// elsewhere returns an address of this machine that is not a loopback one, "" if it has none.
+func elsewhere(t *testing.T) string {
+	t.Helper()
+	list, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range list {
+		if n, ok := a.(*net.IPNet); ok && !n.IP.IsLoopback() && n.IP.To4() != nil {
+			return n.IP.String()
+		}
+	}
+	return ""
+}
