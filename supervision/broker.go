@@ -13,16 +13,42 @@ import (
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/metrics"
 	"candlemark/internal/storage/store/segment"
+	"candlemark/internal/transport/stream"
 	"candlemark/supervision/queries"
 )
 
-var _ management.Broker = (*Node)(nil)
+// broker answers the API. The parts of the broker answer most questions themselves; its methods are for the rest.
+type broker struct {
+	asked
+	management.Commands
+	management.TestClock
+	management.Process
+	management.Backups
+	*parameterKeeper
+	monitored
+	stream.Patience
+
+	node *Node
+}
+
+// asked are the questions that queries.Queries answers.
+type asked interface {
+	management.Policies
+	management.PolicyEffects
+	management.Queues
+	management.Topology
+	management.Clients
+	management.Messages
+	management.Moves
+}
 
 // Overview implements management.Broker.
-func (n *Node) Overview(ctx context.Context) (management.Overview, error) {
-	o, err := n.Queries.Overview(ctx)
-	nameOverview(n, &o)
+func (b *broker) Overview(ctx context.Context) (management.Overview, error) {
+	n := b.node
+	o, err := n.queries.Overview(ctx)
+	b.name(&o)
 	if j, ok := n.cfg.Journal.(interface{ Stats() segment.Stats }); ok {
 		s := j.Stats()
 		o.DiskReads, o.DiskWrites = s.Reads, s.Records
@@ -30,22 +56,25 @@ func (n *Node) Overview(ctx context.Context) (management.Overview, error) {
 	return o, err
 }
 
-func nameOverview(n *Node, o *management.Overview) {
-	o.Node, o.ClusterName, o.ProductVersion, o.Listeners = n.cfg.Name, n.clusterName(), n.cfg.ProductVersion, n.listening()
+// name adds the names and the listeners of the node.
+func (b *broker) name(o *management.Overview) {
+	n := b.node
+	o.Node, o.ClusterName, o.ProductVersion, o.Listeners = n.cfg.Name, n.parameters.clusterName(), n.cfg.ProductVersion, n.listening()
 }
 
 // Metrics implements management.Monitoring.
-func (n *Node) Metrics(ctx context.Context) (management.Metrics, error) {
-	m, err := n.Queries.Metrics(ctx)
+func (b *broker) Metrics(ctx context.Context) (management.Metrics, error) {
+	n := b.node
+	m, err := n.queries.Metrics(ctx)
 	if err == nil {
-		m.Machine, err = n.Machine(ctx)
+		m.Machine, err = b.Machine(ctx)
 	}
-	nameOverview(n, &m.Overview)
+	b.name(&m.Overview)
 	m.Panics = n.Failures.Counts()
 	load := n.dispatcher.Load()
 	m.Actors = management.Actors{Busy: load.Actors, Mails: load.Mails, Longest: load.Longest}
 	m.Logins = n.cfg.Users.Logins()
-	_ = json.Unmarshal(n.globals.All()[clusterID], &m.ClusterID) // written by the broker itself
+	_ = json.Unmarshal(n.parameters.globals.All()[clusterID], &m.ClusterID) // written by the broker itself
 	if j, ok := n.cfg.Journal.(interface{ Stats() segment.Stats }); ok {
 		s := j.Stats()
 		m.Journal = &management.Journal{Commits: s.Commits, Records: s.Records, Written: s.Written, Bytes: s.Bytes, Live: s.Live}
@@ -54,8 +83,9 @@ func (n *Node) Metrics(ctx context.Context) (management.Metrics, error) {
 }
 
 // Service implements management.Host.
-func (n *Node) Service() management.Service {
-	s := management.Service{Connections: socketsUsed(&n.Churn), Limit: n.sockets.Limit()}
+func (b *broker) Service() management.Service {
+	n := b.node
+	s := management.Service{Connections: socketsUsed(&n.queries.Churn), Limit: n.sockets.Limit()}
 	if limit := n.cfg.Limits.Connections; limit > 0 {
 		s.Limit = min(s.Limit, limit)
 	}
@@ -70,29 +100,47 @@ func socketsUsed(c *queries.Churn) int {
 }
 
 // NodeName implements management.Host.
-func (n *Node) NodeName() string { return n.cfg.Name }
+func (b *broker) NodeName() string { return b.node.cfg.Name }
 
 // Clock implements management.Host.
-func (n *Node) Clock() *clock.Clock { return n.clock }
+func (b *broker) Clock() *clock.Clock { return b.node.clock }
 
 // OldestReadyAge implements management.Monitoring.
-func (n *Node) OldestReadyAge() int64 {
-	return queries.OldestReadyAge(&n.vhosts, n.clock.Now().Floor())
+func (b *broker) OldestReadyAge() int64 {
+	return queries.OldestReadyAge(&b.node.vhosts, b.node.clock.Now().Floor())
 }
 
 // WithTimeout implements management.Broker.
-func (n *Node) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return n.clock.WithTimeout(parent, d)
+func (b *broker) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return b.node.clock.WithTimeout(parent, d)
 }
 
 // Machine implements management.Host.
-func (n *Node) Machine(context.Context) (management.Machine, error) {
+func (b *broker) Machine(context.Context) (management.Machine, error) {
+	n := b.node
 	m := n.monitor.Machine()
 	m.Uptime = (int64(n.clock.Real().Now()) - int64(n.started)) / 1e6
-	m.SocketsUsed, m.SocketsMax = socketsUsed(&n.Churn), n.sockets.Limit()
+	m.SocketsUsed, m.SocketsMax = socketsUsed(&n.queries.Churn), n.sockets.Limit()
 	m.Mechanisms, m.DataDirectory = n.cfg.Authenticator.Mechanisms(auth.Peer{}), n.cfg.DataDirectory
 	return m, nil
 }
+
+// Connect implements management.Sockets.
+func (b *broker) Connect(conn net.Conn) { b.node.Connect(conn) }
+
+// VHosts implements management.Broker.
+func (b *broker) VHosts(ctx context.Context) ([]string, error) { return b.node.queries.VHosts(ctx) }
+
+// DeadLetters implements management.Host.
+func (b *broker) DeadLetters() management.DeadLetters { return b.node.queries.DeadLetters() }
+
+// Due implements management.Monitoring.
+func (b *broker) Due(ctx context.Context) (*management.ExpiryCounts, error) {
+	return b.node.queries.Due(ctx)
+}
+
+// Lateness implements management.Monitoring.
+func (b *broker) Lateness() (expired, released metrics.Buckets) { return b.node.queries.Lateness() }
 
 // announced is a listener of another part of the program.
 type announced struct {

@@ -11,7 +11,8 @@ import (
 )
 
 // PutVHost implements management.Definitions.
-func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err error) {
+func (b *broker) PutVHost(ctx context.Context, v auth.VHost) (created bool, err error) {
+	n := b.node
 	users := n.cfg.Users.By(events.OriginOf(ctx))
 	if err := n.lockVHosts(ctx); err != nil {
 		return false, err
@@ -25,7 +26,7 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 	}
 	if created {
 		// Policies that a late command set for a deleted virtual host of that name must not apply again.
-		if err = n.ForgetPolicies(ctx, v.Name); err == nil {
+		if err = n.queries.ForgetPolicies(ctx, v.Name); err == nil {
 			err = n.await(ctx, func(done chan<- error) any { return startVHost{v.Name, done} })
 		}
 		if err != nil {
@@ -42,7 +43,8 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 }
 
 // DeleteVHost implements management.Definitions.
-func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err error) {
+func (b *broker) DeleteVHost(ctx context.Context, name string) (found bool, err error) {
+	n := b.node
 	if err := n.lockVHosts(ctx); err != nil {
 		return false, err
 	}
@@ -53,13 +55,14 @@ func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err er
 	case err != nil:
 		return false, err
 	}
-	n.Shovels.Forget(name)
+	n.parameters.Shovels.Forget(name)
 	err = n.await(ctx, func(done chan<- error) any { return stopVHost{name, done} })
-	return true, errors.Join(err, n.ForgetPolicies(ctx, name))
+	return true, errors.Join(err, n.queries.ForgetPolicies(ctx, name))
 }
 
 // DeleteUser implements management.Definitions.
-func (n *Node) DeleteUser(ctx context.Context, name string) (found bool, err error) {
+func (b *broker) DeleteUser(ctx context.Context, name string) (found bool, err error) {
+	n := b.node
 	switch err := n.cfg.Users.By(events.OriginOf(ctx)).DeleteAccount(name); {
 	case errors.Is(err, auth.ErrNoUser):
 		return false, nil

@@ -25,19 +25,19 @@ const (
 )
 
 // newHub returns the source of a node's events.
-func newHub(n *Node) *events.Hub {
-	audit := n.cfg.Log
-	if n.cfg.Audit != nil {
-		audit = *n.cfg.Audit
+func newHub(cfg *Config, now func() int64) *events.Hub {
+	audit := cfg.Log
+	if cfg.Audit != nil {
+		audit = *cfg.Audit
 	}
 	return events.NewHub(events.Config{
-		Log: eventlog.New(audit, func(t protocol.Table) []byte { return jsonencode.Marshal(forms.Object(t)) }), Now: n.clock.Wall,
+		Log: eventlog.New(audit, func(t protocol.Table) []byte { return jsonencode.Marshal(forms.Object(t)) }), Now: now,
 	})
 }
 
-// eventExchanges returns the exchanges of a virtual host for events.
-func eventExchanges(n *Node, vhost string) []mail.DeclareExchange {
-	if n.cfg.EventsIn == "" || n.cfg.EventsIn != vhost {
+// eventExchanges returns the exchanges of a virtual host for events, which are published in one.
+func eventExchanges(in, vhost string) []mail.DeclareExchange {
+	if in == "" || in != vhost {
 		return nil
 	}
 	return []mail.DeclareExchange{{Name: eventExchange, Type: "topic", Durable: true, Internal: true}}
@@ -63,7 +63,7 @@ func publishEvents(n *Node) (busy func() bool, end func()) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p := &eventPublisher{node: n, stop: stop}
-	p.listener = n.events.Listen(eventRoom, nil, func() bool {
+	p.listener = n.parameters.events.Listen(eventRoom, nil, func() bool {
 		_, x := p.exchange()
 		return x == nil || x.Routes().Len() == 0
 	})

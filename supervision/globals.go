@@ -20,17 +20,17 @@ import (
 // clusterID is the global parameter that identifies a data folder; it is unique and never changes.
 const clusterID = "internal_cluster_id"
 
-// loadGlobals loads the stored global parameters.
-func (n *Node) loadGlobals(stored []definitions.Global) error {
-	n.globals = definitions.NewGlobals(n.cfg.Meta, stored)
-	if n.globals.All()[clusterID] != nil {
+// load loads the stored global parameters.
+func (k *parameterKeeper) load(meta definitions.Store, stored []definitions.Global) error {
+	k.globals = definitions.NewGlobals(meta, stored)
+	if k.globals.All()[clusterID] != nil {
 		return nil
 	}
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
 	text, err := json.Marshal("rabbitmq-cluster-id-" + base64.RawURLEncoding.EncodeToString(id[:]))
 	if err == nil {
-		_, err = n.globals.Put(clusterID, text)
+		_, err = k.globals.Put(clusterID, text)
 	}
 	return err
 }
@@ -40,6 +40,7 @@ type parameterKeeper struct {
 	*shovels.Shovels
 	globals *definitions.Globals
 	events  *events.Hub
+	node    string // its name
 }
 
 // Events implements management.Host.
@@ -125,11 +126,11 @@ func (k *parameterKeeper) parameterEvent(ctx context.Context, event string, p pa
 	})
 }
 
-// clusterName returns the name of the cluster, by default the node's.
-func (n *Node) clusterName() string {
-	var name string
-	if value := n.globals.All()[management.ClusterName]; value == nil || json.Unmarshal(value, &name) != nil {
-		return n.cfg.Name
+// clusterName returns the name of the cluster, which is the node's if none is set.
+func (k *parameterKeeper) clusterName() string {
+	name := k.node
+	if value := k.globals.All()[management.ClusterName]; value != nil {
+		_ = json.Unmarshal(value, &name) // another value is no name
 	}
 	return name
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"candlemark/internal/access/auth"
+	"candlemark/internal/routing/topology"
 )
 
 // Limits bounds the number of open objects of clients. The zero value means the defaults. Virtual hosts and users have
@@ -63,27 +64,24 @@ func (n *Node) maxQueues(vhost string) (limit int64, limited bool) {
 }
 
 // allQueues returns the limit of the queues of all virtual hosts, and whether it is reached.
-func (c *counted) allQueues(n *Node) (limit int64, reached bool) {
-	if limit = c.queues.Load(); limit == 0 {
-		return 0, false
-	}
-	count := 0
-	for _, v := range n.vhosts.List("") {
-		count += v.Directory().QueueCount()
-	}
-	return limit, int64(count) >= limit
+func (c *counted) allQueues(vhosts *topology.VHosts) (limit int64, reached bool) {
+	return reaches(c.queues.Load(), vhosts, (*topology.Directory).QueueCount)
 }
 
 // allExchanges does the same as allQueues for exchanges, including predefined ones.
-func (c *counted) allExchanges(n *Node) (limit int64, reached bool) {
-	if limit = c.exchanges.Load(); limit == 0 {
+func (c *counted) allExchanges(vhosts *topology.VHosts) (limit int64, reached bool) {
+	return reaches(c.exchanges.Load(), vhosts, (*topology.Directory).ExchangeCount)
+}
+
+func reaches(limit int64, vhosts *topology.VHosts, count func(*topology.Directory) int) (the int64, reached bool) {
+	if limit == 0 {
 		return 0, false
 	}
-	count := 0
-	for _, v := range n.vhosts.List("") {
-		count += v.Directory().ExchangeCount()
+	all := 0
+	for _, v := range vhosts.List("") {
+		all += count(v.Directory())
 	}
-	return limit, int64(count) >= limit
+	return limit, int64(all) >= limit
 }
 
 // checkVHost refuses a new virtual host beyond the limit, in RabbitMQ's words.

@@ -17,7 +17,3 @@ func (n monitored) SetDiskFreeLimit(to config.Amount) { n.monitor.SetDiskFreeLim
 
 // Unread implements management.Host.
 func (n monitored) Unread() *budget.Unread { return n.monitor.Unread() }
-
-// JournalFull reports that the journal waits for room on the disk, or no longer does. While it waits there is a disk
-// alarm at any limit.
-func (n monitored) JournalFull(full bool) { n.monitor.JournalFull(full) }

@@ -24,7 +24,6 @@ import (
 	"candlemark/internal/transport/socket"
 	"candlemark/internal/transport/stream"
 	"candlemark/supervision/ask"
-	"candlemark/supervision/localchannel"
 	"candlemark/supervision/queries"
 	"candlemark/supervision/resources"
 	"candlemark/supervision/testclock"
@@ -90,17 +89,12 @@ const rootName = "broker"
 
 // Node is one broker. Several may run in one process (PRO-17).
 type Node struct {
-	// Most of the management.Broker of the HTTP API.
-	*queries.Queries
-	*localchannel.Commands
-	parameterKeeper
-	monitored
-	stream.Patience
-	management.Backups
-	management.Process
-	management.TestClock
-
 	cfg          Config
+	api          *broker
+	queries      *queries.Queries
+	parameters   parameterKeeper
+	monitor      *resources.Monitor
+	patience     stream.Patience
 	quota        *auth.Quota
 	counted      counted
 	sockets      *resources.Sockets
@@ -167,18 +161,18 @@ func (cfg *Config) setDefaults() {
 // messages are being expired (TTL-26).
 func Start(cfg Config) (*Node, error) {
 	cfg.setDefaults()
-	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1), answering: make(chan struct{}, 1), crashed: newCrashedQueues()}
+	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, parameters: parameterKeeper{node: cfg.Name}, changing: make(chan struct{}, 1), answering: make(chan struct{}, 1), crashed: newCrashedQueues()}
 	n.clockWatcher.node = n
 	n.works, n.journal, n.meta = watch(&n.cfg)
-	n.Patience = stream.NewPatience(cfg.SendTimeout, n.clock)
+	n.patience = stream.NewPatience(cfg.SendTimeout, n.clock)
 	n.started = n.clock.Real().Now()
 	if err := n.load(); err != nil {
 		return nil, err
 	}
 	n.quota = cfg.Limits.quota(cfg.Users)
 	n.counted.set(cfg.Limits)
-	n.events = newHub(n)
-	cfg.Users.PublishTo(n.events)
+	n.parameters.events = newHub(&n.cfg, n.clock.Wall)
+	cfg.Users.PublishTo(n.parameters.events)
 	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, crashed: n.crashed}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
 	n.system = actor.NewActorSystem(
@@ -214,7 +208,7 @@ func Start(cfg Config) (*Node, error) {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
 	n.publishing, n.endEvents = publishEvents(n)
-	n.Begin(context.Background())
+	n.parameters.Begin(context.Background())
 	if err := n.moves.Begin(cfg.Speed); err != nil {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
@@ -284,6 +278,16 @@ func (n *Node) undeliverable(what any) {
 		n.lost.Add(1)
 	}
 }
+
+// API returns the part of the broker that the HTTP API, and its other users, ask.
+func (n *Node) API() management.Broker { return n.api }
+
+// Clock returns the broker's clock.
+func (n *Node) Clock() *clock.Clock { return n.clock }
+
+// JournalFull reports that the journal waits for room on the disk, or no longer does. While it waits there is a disk
+// alarm at any limit.
+func (n *Node) JournalFull(full bool) { n.monitor.JournalFull(full) }
 
 // System returns the broker's actor system, for tests.
 func (n *Node) System() *actor.ActorSystem { return n.system }

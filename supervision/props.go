@@ -36,7 +36,7 @@ import (
 func (n *Node) registryProps() *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
 		return policy.New(policy.Config{
-			Limits: n.cfg.Limits.Parameters, Meta: n.meta, Stored: n.recovery.policies, History: n.recovery.history, Now: n.clock.Wall, Log: n.cfg.Log, Events: n.events,
+			Limits: n.cfg.Limits.Parameters, Meta: n.meta, Stored: n.recovery.policies, History: n.recovery.history, Now: n.clock.Wall, Log: n.cfg.Log, Events: n.parameters.events,
 		})
 	})
 }
@@ -44,7 +44,7 @@ func (n *Node) registryProps() *actor.Props {
 func (n *Node) deadLetterProps(v *topology.VHost) *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
 		return republish.New(republish.Config{
-			VHost: v, Stats: &n.Deaths, Events: n.events, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger(), Copies: n.monitor.Copies(), Clock: n.clock, Works: n.works,
+			VHost: v, Stats: &n.queries.Deaths, Events: n.parameters.events, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger(), Copies: n.monitor.Copies(), Clock: n.clock, Works: n.works,
 		})
 	})
 }
@@ -63,11 +63,11 @@ func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte
 		by := management.Asker{User: c.User, Connection: c.Connection, Channel: c.Channel}
 		var write func() []byte
 		if strings.HasPrefix(c.Key, "clock.") {
-			write = node.ClockCommand(ctx, n, c.User, vhost, c.Key, c.Body)
+			write = node.ClockCommand(ctx, n.api, c.User, vhost, c.Key, c.Body)
 		} else if topology.IsOpenCommand([]byte(c.Key)) {
-			write = messages.Command(ctx, n, by, vhost, c.Key, c.Body)
+			write = messages.Command(ctx, n.api, by, vhost, c.Key, c.Body)
 		} else {
-			write = effects.Command(ctx, n, c.User, vhost, c.Key, c.Body)
+			write = effects.Command(ctx, n.api, c.User, vhost, c.Key, c.Body)
 		}
 		n.answering <- struct{}{}
 		defer func() { <-n.answering }()
@@ -83,11 +83,11 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 	newQueue := queueProps(n, v, &log)
 	return n.props(func(close func() []any) actor.Actor {
 		return vhost.New(vhost.Config{
-			VHost: v, Registry: n.registry, Close: close, Log: log, Events: n.events, Further: eventExchanges(n, v.Name),
+			VHost: v, Registry: n.registry, Close: close, Log: log, Events: n.parameters.events, Further: eventExchanges(n.cfg.EventsIn, v.Name),
 			SystemExchanges: systemExchanges,
 			MaxQueues:       func() (int64, bool) { return n.maxQueues(v.Name) },
-			AllQueues:       func() (int64, bool) { return n.counted.allQueues(n) },
-			AllExchanges:    func() (int64, bool) { return n.counted.allExchanges(n) },
+			AllQueues:       func() (int64, bool) { return n.counted.allQueues(&n.vhosts) },
+			AllExchanges:    func() (int64, bool) { return n.counted.allExchanges(&n.vhosts) },
 			Objects:         n.monitor.Objects(),
 			Incarnation:     func() uint64 { return n.incarnations.Add(1) },
 			Meta:            n.meta, Stored: n.takeStored(v.Name), Messages: n.messages, Retire: n.retire,
@@ -98,7 +98,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			NewExchange: func(s vhost.ExchangeSpec) *actor.Props {
 				return n.props(func(close func() []any) actor.Actor {
 					return exchange.New(exchange.Config{
-						Exchange: s.Exchange, VHost: s.VHost, Settings: s.Settings, Events: n.events, Close: close,
+						Exchange: s.Exchange, VHost: s.VHost, Settings: s.Settings, Events: n.parameters.events, Close: close,
 						Clock: n.clock, Room: n.monitor.Histories(), Valve: n.monitor.Valve(), Copies: n.monitor.Copies(), Objects: n.monitor.Objects(),
 					})
 				})
@@ -112,8 +112,8 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.QueueSpec) *actor.Props {
 	var next vhost.QueueSpec
 	shared := &queue.Shared{
-		VHost: v, Metrics: &n.Sums, Journal: n.journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: log, Post: n.asker.Post,
-		Died: func(reason string, count uint64) { n.Deaths.ByReason(reason).Disabled.Add(count) },
+		VHost: v, Metrics: &n.queries.Sums, Journal: n.journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: log, Post: n.asker.Post,
+		Died: func(reason string, count uint64) { n.queries.Deaths.ByReason(reason).Disabled.Add(count) },
 	}
 	props := propsOfMany(n, func(close func() []any) actor.Actor {
 		s := next
@@ -125,7 +125,7 @@ func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.Queu
 	})
 	return func(s vhost.QueueSpec) *actor.Props {
 		if next = s; !s.Queue.Holds() {
-			n.Churn.QueuesMade.Add(1)
+			n.queries.Churn.QueuesMade.Add(1)
 		}
 		return props
 	}
@@ -133,7 +133,7 @@ func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.Queu
 
 func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 	cfg := connection.Config{
-		Settings: connectionSettings(n, conn), NewChannel: n.channelProps, Product: n.cfg.Product, ClusterName: n.clusterName(), ChannelMax: n.cfg.Limits.Channels,
+		Settings: connectionSettings(n, conn), NewChannel: n.channelProps, Product: n.cfg.Product, ClusterName: n.parameters.clusterName(), ChannelMax: n.cfg.Limits.Channels,
 		Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat, Handover: func(from mail.Address, conn net.Conn, read []byte) { n.asker.Post(n.root, handover{from, conn, read}) },
 	}
 	if i, ok := conn.(*directConnection); ok {
@@ -146,7 +146,7 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 func connectionSettings(n *Node, conn net.Conn) lifecycle.Settings {
 	return lifecycle.Settings{
 		Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, Quota: n.quota, VHost: n.VHost, Carry: n.dispatcher.Carry,
-		Clock: n.clock, Log: n.cfg.Log, Events: n.events, Node: n.cfg.Name, ProductVersion: n.cfg.ProductVersion, HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout,
+		Clock: n.clock, Log: n.cfg.Log, Events: n.parameters.events, Node: n.cfg.Name, ProductVersion: n.cfg.ProductVersion, HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout,
 		FrameMax: n.cfg.Limits.Frame, InFlightLimit: n.monitor.InFlight(), Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), Unread: n.monitor.Unread(), Objects: n.monitor.Objects(),
 	}
 }
@@ -155,13 +155,13 @@ func connectionSettings(n *Node, conn net.Conn) lifecycle.Settings {
 // the socket.
 func connection10Props(n *Node, conn net.Conn, read []byte) *actor.Props {
 	cfg := connection10.Config{
-		Settings: connectionSettings(n, conn), Read: read, NewSession: func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }, Container: n.clusterName(), SessionMax: n.cfg.Limits.Sessions, EntitySessionMax: n.cfg.Limits.Channels, LinkMax: n.cfg.Limits.Links, Statuses: n.Shovels.Statuses(), Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
+		Settings: connectionSettings(n, conn), Read: read, NewSession: func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }, Container: n.parameters.clusterName(), SessionMax: n.cfg.Limits.Sessions, EntitySessionMax: n.cfg.Limits.Channels, LinkMax: n.cfg.Limits.Links, Statuses: n.parameters.Shovels.Statuses(), Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
 	}
 	return n.props(func(func() []any) actor.Actor { return connection10.New(cfg) })
 }
 
 func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
-	n.Churn.ChannelsOpened.Add(1)
+	n.queries.Churn.ChannelsOpened.Add(1)
 	var token func(text string) (auth.User, sas.Token, error)
 	if users, ok := n.cfg.Authenticator.(*auth.Users); ok {
 		token = func(text string) (auth.User, sas.Token, error) {
@@ -172,14 +172,14 @@ func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 		return session10.New(session10.Config{
 			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Container: s.Container, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Unread: s.Unread, Objects: s.Objects,
 			FrameMax: s.FrameMax, NextOutgoingID: s.Begin.NextOutgoingID, IncomingWindow: s.Begin.IncomingWindow, HandleMax: s.Begin.HandleMax,
-			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, Tokens: s.Tokens, Statuses: n.Shovels.Statuses(), Transactions: s.Transactions, MaxMessage: n.cfg.MaxMessage, MaxEntityMessage: n.cfg.MaxEntityMessage, Clock: n.clock,
-			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.SessionEnded, Close: close,
+			VHost: s.VHost, User: s.User, By: s.By, Events: n.parameters.events, Permissions: n.cfg.Permissions, Token: token, Tokens: s.Tokens, Statuses: n.parameters.Shovels.Statuses(), Transactions: s.Transactions, MaxMessage: n.cfg.MaxMessage, MaxEntityMessage: n.cfg.MaxEntityMessage, Clock: n.clock,
+			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.queries.SessionEnded, Close: close,
 		})
 	})
 }
 
 func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
-	n.Churn.ChannelsOpened.Add(1)
+	n.queries.Churn.ChannelsOpened.Add(1)
 	if s.Permissions == nil {
 		s.Permissions = n.cfg.Permissions
 	}
@@ -191,9 +191,9 @@ func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
 		return channel.New(channel.Config{
 			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Unread: s.Unread, Replies: s.Replies, Objects: s.Objects, FrameMax: s.FrameMax,
 			VHost: s.VHost, User: s.User, ClientProduct: s.ClientProduct, CancelNotify: s.Capabilities.ConsumerCancelNotify,
-			By: s.By, Events: n.events, Permissions: s.Permissions, MaxMessage: n.cfg.MaxMessage, MaxConsumers: n.cfg.Limits.Consumers, Clock: n.clock,
+			By: s.By, Events: n.parameters.events, Permissions: s.Permissions, MaxMessage: n.cfg.MaxMessage, MaxConsumers: n.cfg.Limits.Consumers, Clock: n.clock,
 			Log:  s.Log.With().Uint16("channel", s.ID).Logger(),
-			Post: n.asker.Post, Ended: n.ChannelEnded, Close: close,
+			Post: n.asker.Post, Ended: n.queries.ChannelEnded, Close: close,
 		})
 	})
 }

@@ -20,8 +20,9 @@ import (
 	"candlemark/policies/changes"
 	"candlemark/supervision/shovels"
 
-	"candlemark/internal/servicebus/numbers"
 	"github.com/asynkron/protoactor-go/actor"
+
+	"candlemark/internal/servicebus/numbers"
 )
 
 // recovery is the progress of a start.
@@ -64,22 +65,22 @@ func (n *Node) load() error {
 			}
 		}
 	}
-	if err := n.loadGlobals(d.Globals); err != nil {
+	if err := n.parameters.load(n.cfg.Meta, d.Globals); err != nil {
 		return fmt.Errorf("definitions: %w", err)
 	}
-	n.Shovels = shovels.New(shovels.Config{
+	n.parameters.Shovels = shovels.New(shovels.Config{
 		Parameters: definitions.NewParameters(m, d.Parameters, n.cfg.Limits.Parameters), VHost: func(name string) bool { _, is := n.cfg.Users.VHost(name); return is },
 		Lock: n.lockVHosts, Unlock: n.unlockVHosts, End: func(who mail.Address) { n.system.Root.Stop(actorlib.PID(who)) },
 		Spawn: func(ctx context.Context, cfg shovel.Config) (mail.Address, error) {
 			return spawn(ctx, n, KindShovel, func() actor.Actor { return shovel.New(cfg) })
 		},
 		Done: func(p parameters.Parameter) {
-			n.parameterEvent(context.Background(), "parameter.cleared", p, p.Value, nil)
+			n.parameters.parameterEvent(context.Background(), "parameter.cleared", p, p.Value, nil)
 		},
 		Dial: func(ctx context.Context, to *parameters.URI, as shovels.Login) (net.Conn, bool, error) {
 			return dial(ctx, n, to, as)
 		},
-		Allowed: func(p parameters.Parameter) error { return mayShovel(n, p) }, Changed: n.cfg.Users.Replaced, Read: shovels.NewFiles(n.cfg.ShovelFiles).Read, Cluster: n.clusterName, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log,
+		Allowed: func(p parameters.Parameter) error { return mayShovel(n, p) }, Changed: n.cfg.Users.Replaced, Read: shovels.NewFiles(n.cfg.ShovelFiles).Read, Cluster: n.parameters.clusterName, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log,
 	})
 	n.recovery.all = len(d.Queues)
 	if err := n.reserve(d); err != nil {

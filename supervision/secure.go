@@ -27,7 +27,7 @@ func (l *secureListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &secureConn{Conn: tls.Server(l.node.Patient(conn), l.config)}, nil
+	return &secureConn{Conn: tls.Server(l.node.patience.Patient(conn), l.config)}, nil
 }
 
 // expires returns the earliest expiry in the certificate chain served now; config may be nil.

@@ -97,7 +97,7 @@ func (t *tree) Receive(ctx actor.Context) {
 	case *actor.Terminated:
 		if _, ours := t.connections[m.Who.Id]; ours {
 			t.dismiss(m.Who)
-			t.node.Churn.ConnectionsClosed.Add(1)
+			t.node.queries.Churn.ConnectionsClosed.Add(1)
 			t.node.sockets.Leave()
 			t.checkEmpty()
 			return
@@ -156,7 +156,7 @@ func (t *tree) accept(ctx actor.Context, conn net.Conn) {
 		return
 	}
 	t.admit(ctx, pid, conn)
-	t.node.Churn.ConnectionsOpened.Add(1)
+	t.node.queries.Churn.ConnectionsOpened.Add(1)
 }
 
 // handOver replaces a connection, which ends, by another. If that fails, it closes the socket.

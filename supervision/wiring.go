@@ -24,8 +24,8 @@ import (
 func (n *Node) wire() {
 	n.asker = &ask.Asker{System: n.system, Clock: n.clock}
 	n.registry = n.system.NewLocalPID(rootName + "/" + string(KindRegistry))
-	n.Queries = queries.New(queries.Config{
-		Asker: n.asker, VHosts: &n.vhosts, Registry: n.registry, Permissions: n.cfg.Permissions, Connections: n.connections, Events: n.events,
+	n.queries = queries.New(queries.Config{
+		Asker: n.asker, VHosts: &n.vhosts, Registry: n.registry, Permissions: n.cfg.Permissions, Connections: n.connections, Events: n.parameters.events,
 		SystemExchanges: systemExchanges,
 		SpawnMove: func(ctx context.Context, cfg move.Config) (mail.Address, error) {
 			cfg.Copies = n.monitor.Copies()
@@ -34,17 +34,11 @@ func (n *Node) wire() {
 	})
 	n.moves = movesOf(testclock.Config{
 		Clock: n.clock, File: n.cfg.ClockFile, Quiet: n.dispatcher.Quiet, Outside: func() bool { return n.publishing != nil && n.publishing() },
-		Busy: func() string { return busy(n.dispatcher.Load()) }, Events: n.events, Log: n.cfg.Log,
-	}, n.works, n.Queries)
-	n.TestClock = n.moves
-	n.Process = n.cfg.Process
-	n.Backups = cmp.Or[management.Backups](n.cfg.Backups, backup.NewKeeper(backup.Config{}))
-	n.Commands = localchannel.New(localchannel.Config{
-		Asker: n.asker, VHosts: &n.vhosts, Permissions: n.cfg.Permissions, Spawn: n.spawnLocalChannel,
-	})
+		Busy: func() string { return busy(n.dispatcher.Load()) }, Events: n.parameters.events, Log: n.cfg.Log,
+	}, n.works, n.queries)
 	n.sockets = resources.NewSockets(n.cfg.Limits.Sockets, n.cfg.Log)
 	n.monitor = resources.NewMonitor(n.cfg.Alarms, resources.Broker{
-		Name: n.cfg.Name, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log, Events: n.events,
+		Name: n.cfg.Name, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log, Events: n.parameters.events,
 		Block: func(reason string) {
 			if reason == "" {
 				n.asker.Post(n.root, &mail.Unblock{})
@@ -60,6 +54,14 @@ func (n *Node) wire() {
 			return count
 		},
 	})
+	commands := localchannel.New(localchannel.Config{
+		Asker: n.asker, VHosts: &n.vhosts, Permissions: n.cfg.Permissions, Spawn: n.spawnLocalChannel,
+	})
+	n.api = &broker{
+		asked: n.queries, Commands: commands, TestClock: n.moves, Process: n.cfg.Process,
+		Backups:         cmp.Or[management.Backups](n.cfg.Backups, backup.NewKeeper(backup.Config{})),
+		parameterKeeper: &n.parameters, monitored: monitored{n.monitor}, Patience: n.patience, node: n,
+	}
 }
 
 // sendToQueues sends mail to all queues, including the holders of delayed exchanges.

@@ -35,7 +35,7 @@ func serveFixed(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(httpapi.NewHandler(node, users, zerolog.Nop()))
+	s := httptest.NewServer(httpapi.NewHandler(node.API(), users, zerolog.Nop()))
 	t.Cleanup(func() {
 		s.Close()
 		_ = node.Stop(t.Context())

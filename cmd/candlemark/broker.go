@@ -161,7 +161,7 @@ func (b *broker) setClusterName(name string) error {
 	text, err := json.Marshal(name)
 	if err == nil {
 		ctx := events.WithOrigin(context.Background(), &events.Origin{Interface: events.Settings})
-		_, err = b.node.PutGlobal(ctx, management.ClusterName, text)
+		_, err = b.node.API().PutGlobal(ctx, management.ClusterName, text)
 	}
 	return err
 }
@@ -172,7 +172,7 @@ func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	server := httpapi.NewServer(b.node, b.users, sitesOf(cfg), resources.HTTPSockets(), samples, log) // with the same limits for both listeners together
+	server := httpapi.NewServer(b.node.API(), b.users, sitesOf(cfg), resources.HTTPSockets(), samples, log) // with the same limits for both listeners together
 	if cfg.HTTP != "" {
 		if b.HTTP, err = b.listenHTTP(forward.HTTP, cfg.HTTP, nil, server, log); err != nil {
 			return err
@@ -188,7 +188,7 @@ func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 		}
 	}
 	if cfg.Metrics != "" {
-		server := httpapi.NewMetricsServer(b.node, sitesOf(cfg), metricsSockets, cfg.MetricsPerObject)
+		server := httpapi.NewMetricsServer(b.node.API(), sitesOf(cfg), metricsSockets, cfg.MetricsPerObject)
 		b.Metrics, err = b.listenHTTP(forward.Metrics, cfg.Metrics, nil, server, log)
 	}
 	return err

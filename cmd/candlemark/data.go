@@ -211,7 +211,7 @@ func (d *data) cut() (*backup.Cut, error) {
 	}
 	c.Version, c.Revision = version, defs.Revision
 	if n := d.node.Load(); n != nil {
-		c.Node = n.NodeName()
+		c.Node = n.API().NodeName()
 	}
 	if err := d.cutClock(c); err != nil {
 		c.Release()

@@ -29,12 +29,12 @@ func (b *broker) loadDefinitions(cfg config.Config, log zerolog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("load-definitions: %w", err)
 	}
-	plan, err := definitionfile.Judge(ctx, b.node, b.users, text, "")
+	plan, err := definitionfile.Judge(ctx, b.node.API(), b.users, text, "")
 	if err == nil {
 		err = definitionfile.Failure(plan)
 	}
 	if err == nil {
-		if err = definitionfile.Carry(ctx, b.node, b.users, auth.User{}, plan); err == nil {
+		if err = definitionfile.Carry(ctx, b.node.API(), b.users, auth.User{}, plan); err == nil {
 			err = definitionfile.Failure(plan)
 		}
 	}
@@ -64,7 +64,7 @@ func (b *broker) found(ctx context.Context, by auth.Founder, defaultQueueType st
 	}
 	fresh := first.Stored()
 	for _, v := range fresh.VHosts {
-		if _, err := b.node.PutVHost(ctx, v); err != nil {
+		if _, err := b.node.API().PutVHost(ctx, v); err != nil {
 			return err
 		}
 	}

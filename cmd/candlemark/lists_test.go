@@ -26,7 +26,7 @@ func serveNode(t *testing.T) (url string, conn *amqp.Connection, ch *amqp.Channe
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(httpapi.NewHandler(node, users, zerolog.Nop()))
+	s := httptest.NewServer(httpapi.NewHandler(node.API(), users, zerolog.Nop()))
 	t.Cleanup(func() {
 		s.Close()
 		if err := node.Stop(context.Background()); err != nil {

@@ -24,8 +24,8 @@ type reloader struct {
 var reloads = map[string]func(r *reloader, c config.Config){
 	"log-level":             func(r *reloader, c config.Config) { _ = r.level.set(c.LogLevel) }, // checked before
 	"loopback-users":        func(r *reloader, c config.Config) { r.broker.setLoopback(c, r.log) },
-	"memory-high-watermark": func(r *reloader, c config.Config) { r.broker.node.SetMemoryWatermark(c.MemoryWatermark) },
-	"disk-free-limit":       func(r *reloader, c config.Config) { r.broker.node.SetDiskFreeLimit(c.DiskFreeLimit) },
+	"memory-high-watermark": func(r *reloader, c config.Config) { r.broker.node.API().SetMemoryWatermark(c.MemoryWatermark) },
+	"disk-free-limit":       func(r *reloader, c config.Config) { r.broker.node.API().SetDiskFreeLimit(c.DiskFreeLimit) },
 	"connection-max":        setLimits, "channel-max-per-node": setLimits, "vhost-max": setLimits, "cluster-queue-limit": setLimits, "cluster-exchange-limit": setLimits,
 }
 

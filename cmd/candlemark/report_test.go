@@ -28,8 +28,8 @@ func TestReportVerbs(t *testing.T) {
 		{"-q|federation_status", "Federation is not supported here; there are no upstreams\n"},
 		{"federation_status|--only-down|--formatter|json", "[]\n"},
 		{`-q|set_parameter|federation-upstream|far|{"uri":"amqp://far"}`, ""},
-		{"-s|federation_status", b.node.NodeName() + "\t/\tfar\tnot_running\tfederation is not supported here\n"},
-		{"federation_status|--only-down|--formatter|json", `[{"node":"` + b.node.NodeName() + `","vhost":"/","upstream":"far","status":"not_running","error":"federation is not supported here"}]` + "\n"},
+		{"-s|federation_status", b.node.API().NodeName() + "\t/\tfar\tnot_running\tfederation is not supported here\n"},
+		{"federation_status|--only-down|--formatter|json", `[{"node":"` + b.node.API().NodeName() + `","vhost":"/","upstream":"far","status":"not_running","error":"federation is not supported here"}]` + "\n"},
 		{"-q|check_certificate_expiration|--within|0|--unit|days", "No certificates are expiring within 0 days.\n"},
 	})
 	b.process.holds([]config.Value{{Name: "http", Text: ":0", From: "--http"}, {Name: "default-pass", Text: "s3cret", From: "default", Secret: true}})

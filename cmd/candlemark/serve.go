@@ -71,7 +71,7 @@ func serve(args []string) int {
 	b.logReady(settings.First, log)
 	notify(systemd.Ready)
 	defer manager.Watch(func(ctx context.Context) error {
-		_, err := b.node.ListPolicies(ctx, "", false) // an actor answers
+		_, err := b.node.API().ListPolicies(ctx, "", false) // an actor answers
 		return err
 	})()
 	return b.run(withInput(ctx, settings.Testing, stdin), func() {

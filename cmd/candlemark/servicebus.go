@@ -30,7 +30,7 @@ func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err err
 		return nil
 	}
 	premium := cfg.ServiceBusMessage > config.StandardMessage
-	server := httpapi.NewServiceBusServer(b.node, b.users, sitesOf(cfg), cfg.First.VHost, premium, serviceBusSockets, log) // with the same limits for both listeners together
+	server := httpapi.NewServiceBusServer(b.node.API(), b.users, sitesOf(cfg), cfg.First.VHost, premium, serviceBusSockets, log) // with the same limits for both listeners together
 	if cfg.ServiceBusHTTP != "" {
 		if b.ServiceBus, err = b.listenHTTP(forward.ServiceBus, cfg.ServiceBusHTTP, nil, server, log); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (b *broker) loadEntities(cfg config.Config, log zerolog.Logger) (err error)
 		all, err := configfile.Parse(text)
 		if err == nil {
 			report := func(r entities.Replaced) { log.Warn().Str("file", file).Msg(r.String()) }
-			err = configfile.Apply(ctx, &entities.Manager{Broker: b.node, VHost: vhost, Report: report}, all)
+			err = configfile.Apply(ctx, &entities.Manager{Broker: b.node.API(), VHost: vhost, Report: report}, all)
 		}
 		if err != nil {
 			return fmt.Errorf("servicebus-config: %s: %w", file, err)

@@ -126,7 +126,7 @@ func TestReload(t *testing.T) {
 	defer func() { _ = b.stop() }()
 	r := &reloader{broker: b, running: settings.Values, read: read, level: level, log: log}
 	limits := func() (watermark, disk config.Amount) {
-		m, _ := b.node.Machine(context.Background()) // never fails
+		m, _ := b.node.API().Machine(context.Background()) // never fails
 		return m.MemoryWatermark, m.DiskFreeLimit
 	}
 	reload := func(content string, wants ...string) {
@@ -140,7 +140,7 @@ func TestReload(t *testing.T) {
 			}
 		}
 	}
-	b.node.SetDiskFreeLimit(config.Amount{Bytes: 7})
+	b.node.API().SetDiskFreeLimit(config.Amount{Bytes: 7})
 	reload(first, "settings read")
 	if _, disk := limits(); disk.Bytes != 7 {
 		t.Error("what has not changed in the file was set again:", disk)

@@ -127,7 +127,7 @@ func refusedEverywhere(t *testing.T, text string, fill func(b *testkit.Bubble, b
 		if err := b.Users.SetAccessKeys("guest", sas.Keys{Primary: "key", Secondary: "other"}); err != nil {
 			t.Fatal(err)
 		}
-		c := &costlyRules{connect(b, nil), httpapi.NewHandler(b.Node, b.Users, zerolog.Nop()), servicebus.NewHandler(b.Node, b.Users, "/", false, zerolog.Nop())}
+		c := &costlyRules{connect(b, nil), httpapi.NewHandler(b.Node.API(), b.Users, zerolog.Nop()), servicebus.NewHandler(b.Node.API(), b.Users, "/", false, zerolog.Nop())}
 		version := "?api-version=2021-05"
 		for _, made := range [][2]string{{"/topic", "TopicDescription"}, {"/topic/Subscriptions/s", "SubscriptionDescription"}, {"/topicless", "QueueDescription"}} {
 			if got := c.request("PUT", made[0]+version, described(made[1], "")); !strings.HasPrefix(got, "201 ") {
@@ -194,7 +194,7 @@ func refusedEverywhere(t *testing.T, text string, fill func(b *testkit.Bubble, b
 		}
 		_ = c.conn.Close()
 		b.Restart(time.Second)
-		c.web = httpapi.NewHandler(b.Node, b.Users, zerolog.Nop())
+		c.web = httpapi.NewHandler(b.Node.API(), b.Users, zerolog.Nop())
 		if now := c.exists(); !slices.Equal(now, before) {
 			t.Errorf("after a restart %d objects, %d before:\n%s", len(now), len(before), difference(now, before))
 		}
@@ -211,9 +211,9 @@ func refusedEverywhere(t *testing.T, text string, fill func(b *testkit.Bubble, b
 // load imports definitions as a start does.
 func load(b *testkit.Bubble, document string) string {
 	ctx := events.WithOrigin(context.Background(), &events.Origin{Source: "definitions.json", Interface: events.Settings})
-	plan, err := definitionfile.Judge(ctx, b.Node, b.Users, []byte(document), "")
+	plan, err := definitionfile.Judge(ctx, b.Node.API(), b.Users, []byte(document), "")
 	if err == nil {
-		err = definitionfile.Carry(ctx, b.Node, b.Users, auth.User{}, plan)
+		err = definitionfile.Carry(ctx, b.Node.API(), b.Users, auth.User{}, plan)
 	}
 	if err == nil {
 		err = definitionfile.Failure(plan)

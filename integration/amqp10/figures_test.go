@@ -23,7 +23,7 @@ func ask(b *testkit.Bubble, path string) string {
 	r.RemoteAddr = "127.0.0.1:1"
 	r.SetBasicAuth("guest", "guest")
 	answer := httptest.NewRecorder()
-	httpapi.NewHandler(b.Node, b.Users, zerolog.Nop()).ServeHTTP(answer, r)
+	httpapi.NewHandler(b.Node.API(), b.Users, zerolog.Nop()).ServeHTTP(answer, r)
 	if answer.Code != 200 {
 		b.Fatalf("%s: %d %s", path, answer.Code, answer.Body)
 	}
@@ -81,7 +81,7 @@ func TestFiguresByProtocol(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		figures := func() (m [management.Protocols]management.ByProtocol) {
 			b.Advance(0)
-			all, err := b.Node.Metrics(context.Background())
+			all, err := b.Node.API().Metrics(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}

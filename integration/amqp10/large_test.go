@@ -79,7 +79,7 @@ func TestEntity_MaxMessageSize_SBE17(t *testing.T) {
 		}{
 			{0, "q", 256 << 10}, {256, "q", 256 << 10}, {1024, "q", 1 << 20}, {4096, "q", 4 << 20}, {100_000, "q", 4 << 20}, {0, "q", 256 << 10}, {1024, "/queues/q", 4 << 20},
 		} {
-			_, err := b.Node.PutParameter(context.Background(), parameters.Parameter{
+			_, err := b.Node.API().PutParameter(context.Background(), parameters.Parameter{
 				Component: status.Component, VHost: "/", Name: "q", Value: status.Extra{MaxMessageSizeInKilobytes: w.kilobytes}.Marshal(),
 			})
 			if err != nil {

@@ -21,7 +21,7 @@ const disabled = amqp.ErrCond(servicebus.EntityDisabled)
 // become sets the status of an entity, as the administration API does.
 func become(b *testkit.Bubble, path string, s status.Status) {
 	b.Helper()
-	_, err := b.Node.PutParameter(context.Background(), parameters.Parameter{
+	_, err := b.Node.API().PutParameter(context.Background(), parameters.Parameter{
 		Component: status.Component, VHost: "/", Name: path, Value: status.Extra{Status: s}.Marshal(),
 	})
 	if err != nil {
@@ -72,7 +72,7 @@ func TestStatus_Attach_SBE1(t *testing.T) {
 		if _, err := b.Connect().Open().Consume("q", "", false, false, false, false, nil); err != nil {
 			t.Error("0-9-1:", err)
 		}
-		if _, err := b.Node.DeleteParameter(context.Background(), parameters.Parameter{Component: status.Component, VHost: "/", Name: "q"}); err != nil {
+		if _, err := b.Node.API().DeleteParameter(context.Background(), parameters.Parameter{Component: status.Component, VHost: "/", Name: "q"}); err != nil {
 			t.Fatal(err)
 		}
 		if got := c.attaches("q", "q"); got != "ok, ok" {

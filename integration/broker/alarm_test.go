@@ -177,21 +177,21 @@ func TestAlarms_ChangedLimits(t *testing.T) {
 			limit, least int64
 		}{
 			{"as started", func() {}, false, false, 500, 50},
-			{"share", func() { b.Node.SetMemoryWatermark(config.Share(0.05)) }, true, false, 50, 50},
-			{"size", func() { b.Node.SetMemoryWatermark(config.Amount{Bytes: 101 * mb}) }, false, false, 101, 50},
-			{"nothing", func() { b.Node.SetMemoryWatermark(config.Share(0)) }, true, false, 0, 50},
-			{"more than there is", func() { b.Node.SetMemoryWatermark(config.Amount{Bytes: 9000 * mb}) }, false, false, 1000, 50},
-			{"disk", func() { b.Node.SetDiskFreeLimit(config.Amount{Bytes: 1001 * mb}) }, false, true, 1000, 1001},
-			{"memory during a disk alarm", func() { b.Node.SetMemoryWatermark(config.Share(0)) }, true, true, 0, 1001},
-			{"disk relative", func() { b.Node.SetDiskFreeLimit(config.Share(1)) }, true, false, 0, 1000},
+			{"share", func() { b.Node.API().SetMemoryWatermark(config.Share(0.05)) }, true, false, 50, 50},
+			{"size", func() { b.Node.API().SetMemoryWatermark(config.Amount{Bytes: 101 * mb}) }, false, false, 101, 50},
+			{"nothing", func() { b.Node.API().SetMemoryWatermark(config.Share(0)) }, true, false, 0, 50},
+			{"more than there is", func() { b.Node.API().SetMemoryWatermark(config.Amount{Bytes: 9000 * mb}) }, false, false, 1000, 50},
+			{"disk", func() { b.Node.API().SetDiskFreeLimit(config.Amount{Bytes: 1001 * mb}) }, false, true, 1000, 1001},
+			{"memory during a disk alarm", func() { b.Node.API().SetMemoryWatermark(config.Share(0)) }, true, true, 0, 1001},
+			{"disk relative", func() { b.Node.API().SetDiskFreeLimit(config.Share(1)) }, true, false, 0, 1000},
 			{"journal full", func() { b.Node.JournalFull(true) }, true, true, 0, 1000},
 			{"both over", func() {
 				b.Node.JournalFull(false)
-				b.Node.SetMemoryWatermark(config.Share(0.5))
+				b.Node.API().SetMemoryWatermark(config.Share(0.5))
 			}, false, false, 500, 1000},
 		} {
 			c.change()
-			got, err := b.Node.Machine(t.Context())
+			got, err := b.Node.API().Machine(t.Context())
 			if err != nil || got.MemoryAlarm != c.memory || got.DiskAlarm != c.disk || got.MemoryLimit != c.limit*mb || got.DiskLimit != c.least*mb {
 				t.Errorf("%s: memory %v of %d, disk %v of %d (%v)", c.name, got.MemoryAlarm, got.MemoryLimit, got.DiskAlarm, got.DiskLimit, err)
 			}
@@ -242,7 +242,7 @@ func TestAlarms_Release(t *testing.T) {
 func TestAlarms_QueuesPageOut(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		m.set(1, 1000)
-		b.Node.SetMemoryWatermark(config.Amount{Bytes: 8 * mb})
+		b.Node.API().SetMemoryWatermark(config.Amount{Bytes: 8 * mb})
 		ch := b.Connect().Open()
 		ch.Declare("q", nil)
 		for range 30 { // 3 MB of the permitted 4 MB

@@ -58,7 +58,7 @@ func TestTTL29_ByReasonAndStrategy(t *testing.T) {
 		insisting(b, ch, nil)
 		ch.Send("", "q", persistent("m", ""))
 		b.Advance(time.Second)
-		kept := b.Node.DeadLetters().Expired
+		kept := b.Node.API().DeadLetters().Expired
 		if kept.AtLeastOnce != 0 || kept.Kept == 0 {
 			t.Errorf("without an exchange: %+v", kept)
 		}
@@ -104,7 +104,7 @@ func TestTTL29_OthersDoNotCount(t *testing.T) {
 		ch.Drain("acked")
 		b.Advance(time.Second)
 		want := management.DeadLetters{QueuesExpired: 1, Discarded: 2}
-		if d := b.Node.DeadLetters(); d != want {
+		if d := b.Node.API().DeadLetters(); d != want {
 			t.Errorf("%+v", d)
 		}
 	})

@@ -108,7 +108,7 @@ func TestTTL35_DatesInAnswers(t *testing.T) {
 				if err := b.Users.SetAccessKeys("guest", sas.Keys{Primary: "key", Secondary: "other"}); err != nil {
 					t.Fatal(err)
 				}
-				handler := servicebus.NewHandler(b.Node, b.Users, "/", false, zerolog.Nop())
+				handler := servicebus.NewHandler(b.Node.API(), b.Users, "/", false, zerolog.Nop())
 				ask := func(method, path, body string, valid time.Duration) *httptest.ResponseRecorder {
 					r := httptest.NewRequest(method, path, strings.NewReader(body))
 					r.RemoteAddr = "127.0.0.1:1"

@@ -40,7 +40,7 @@ func held(body string, delay any) amqp.Publishing {
 // holds returns the number of messages that an exchange reports as held; -1 if it reports none.
 func holds(b *testkit.Bubble, exchange string) int {
 	b.Helper()
-	all, err := b.Node.Exchanges(b.Context(), "/")
+	all, err := b.Node.API().Exchanges(b.Context(), "/")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestDLY1HolderIsNobodys(t *testing.T) {
 		if _, err := ch.QueueDelete("amq.delayed.x", false, false, false); err != nil {
 			t.Error(err) // the queue does not exist, as requested
 		}
-		queues, err := b.Node.Queues(b.Context(), "/")
+		queues, err := b.Node.API().Queues(b.Context(), "/")
 		if err != nil || len(queues) != 1 {
 			t.Errorf("%d queues, %v", len(queues), err)
 		}

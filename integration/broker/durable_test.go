@@ -67,7 +67,7 @@ func stores(b *testkit.Bubble, ch *testkit.Channel, exchange, key string, list .
 
 // bindings lists all bindings except the default exchange's.
 func bindings(b *testkit.Bubble) (list []string) {
-	all, err := b.Node.Bindings(b.Context(), management.BindingFilter{})
+	all, err := b.Node.API().Bindings(b.Context(), management.BindingFilter{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -444,7 +444,7 @@ func TestNoDefinitions(t *testing.T) {
 func TestDeletedVHostStaysDeleted(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		declare := func() {
-			if _, err := b.Node.PutVHost(b.Context(), auth.VHost{Name: "v"}); err != nil {
+			if _, err := b.Node.API().PutVHost(b.Context(), auth.VHost{Name: "v"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -452,10 +452,10 @@ func TestDeletedVHostStaysDeleted(t *testing.T) {
 		if _, err := b.Users.PutGrant(auth.Grant{User: "guest", VHost: "v", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Node.Run(b.Context(), auth.User{Name: "guest"}, "v", &protocol.QueueDeclare{Queue: "q", Durable: true}); err != nil {
+		if _, err := b.Node.API().Run(b.Context(), auth.User{Name: "guest"}, "v", &protocol.QueueDeclare{Queue: "q", Durable: true}); err != nil {
 			t.Fatal(err)
 		}
-		if found, err := b.Node.DeleteVHost(b.Context(), "v"); !found || err != nil {
+		if found, err := b.Node.API().DeleteVHost(b.Context(), "v"); !found || err != nil {
 			t.Fatal(found, err)
 		}
 		declare()
@@ -575,7 +575,7 @@ func checkDown(b *testkit.Bubble) {
 			b.Errorf("%q took a message for it", exchange)
 		}
 	}
-	list, err := b.Node.Queues(b.Context(), "/")
+	list, err := b.Node.API().Queues(b.Context(), "/")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -218,7 +218,7 @@ func TestEndingOfOthers_LEASE14(t *testing.T) {
 			b.Fatal(err)
 		}
 		b.Advance(time.Hour)
-		if q, err := b.Node.Queue(b.Context(), "v", "q"); err != nil || q.State != "ending" {
+		if q, err := b.Node.API().Queue(b.Context(), "v", "q"); err != nil || q.State != "ending" {
 			b.Fatalf("%+v, %v", q.State, err)
 		}
 		b.Log.Allow("before its dead letters", "vhost 'v' is deleted")

@@ -54,7 +54,7 @@ func TestEndingWaitsForItsTarget_LEASE14(t *testing.T) {
 func stateOf(b *testkit.Bubble, name string) string {
 	b.Helper()
 	synctest.Wait()
-	q, err := b.Node.Queue(b.Context(), "/", name)
+	q, err := b.Node.API().Queue(b.Context(), "/", name)
 	if err != nil {
 		return ""
 	}

@@ -127,7 +127,7 @@ func TestRoomOfEventExchange(t *testing.T) {
 		synctest.Wait()
 		publish := func(from, to int) {
 			for n := range to - from {
-				b.Node.Events().Publish(events.Unrecorded, func() *events.Event {
+				b.Node.API().Events().Publish(events.Unrecorded, func() *events.Event {
 					return &events.Event{Name: "test.event", Fields: protocol.Table{{Key: "n", Value: int64(from + n)}}}
 				})
 			}

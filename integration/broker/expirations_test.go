@@ -101,7 +101,7 @@ func TestExpirations(t *testing.T) {
 
 		b.Advance(410 * time.Second)
 		check("/api/x/expirations", 3, 2590*time.Second, 0, 0, 2, 0, 1)
-		if due, err := b.Node.Due(b.Context()); err != nil || due.Count != 3 {
+		if due, err := b.Node.API().Due(b.Context()); err != nil || due.Count != 3 {
 			t.Errorf("%+v, %v", due, err)
 		}
 	})

@@ -32,7 +32,7 @@ func reportedFigures(q *management.Queue) map[int]int64 {
 // queue that is queried reports them again.
 func expectFigures(b *testkit.Bubble, when string) {
 	b.Helper()
-	names := b.Node.QueueNames("")
+	names := b.Node.API().QueueNames("")
 	type copied struct {
 		values         map[int]int64
 		user, operator string
@@ -45,7 +45,7 @@ func expectFigures(b *testkit.Bubble, when string) {
 		}
 		before[i].user, before[i].operator = n.Policies()
 	}
-	queues, err := b.Node.Queues(context.Background(), "")
+	queues, err := b.Node.API().Queues(context.Background(), "")
 	if err != nil || len(queues) != len(names) {
 		b.Fatal(len(queues), len(names), err)
 	}
@@ -220,7 +220,7 @@ func TestPagesByFigures(t *testing.T) {
 			"unacked_longer_than=0":         func(q *management.Queue) bool { return q.Unacked > 0 },
 			"type=classic&expires_within=1": func(*management.Queue) bool { return false },
 		} {
-			queues, err := b.Node.Queues(context.Background(), "")
+			queues, err := b.Node.API().Queues(context.Background(), "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -75,7 +75,7 @@ func FuzzHTTP(f *testing.F) {
 		_ = journal.Close()
 		_ = defs.Close()
 	})
-	handler := httpapi.NewHandler(node, users, zerolog.New(log))
+	handler := httpapi.NewHandler(node.API(), users, zerolog.New(log))
 	ask := func(method, path, query, body string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, "/", strings.NewReader(body))
 		r.URL = &url.URL{Path: path, RawQuery: query}

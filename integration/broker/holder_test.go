@@ -93,7 +93,7 @@ func TestDLY5HolderIsDown(t *testing.T) {
 func TestDLY5DeletedWithItsVHost(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		fresh := func() {
-			if _, err := b.Node.PutVHost(b.Context(), auth.VHost{Name: "v"}); err != nil {
+			if _, err := b.Node.API().PutVHost(b.Context(), auth.VHost{Name: "v"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -105,16 +105,16 @@ func TestDLY5DeletedWithItsVHost(t *testing.T) {
 			Exchange: "x", Type: "x-delayed-message", Durable: true,
 			Arguments: protocol.Table{{Key: "x-delayed-type", Value: "topic"}},
 		}
-		if _, err := b.Node.Run(b.Context(), auth.User{Name: "guest"}, "v", x); err != nil {
+		if _, err := b.Node.API().Run(b.Context(), auth.User{Name: "guest"}, "v", x); err != nil {
 			t.Fatal(err)
 		}
-		if found, err := b.Node.DeleteVHost(b.Context(), "v"); !found || err != nil {
+		if found, err := b.Node.API().DeleteVHost(b.Context(), "v"); !found || err != nil {
 			t.Fatal(found, err)
 		}
 		fresh()
 		b.Restart(0)
 		v := "v"
-		all, err := b.Node.Exchanges(b.Context(), v)
+		all, err := b.Node.API().Exchanges(b.Context(), v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestDLY5DeletedWithItsVHost(t *testing.T) {
 				t.Errorf("%s is back", x.Name)
 			}
 		}
-		if list, err := b.Node.Bindings(b.Context(), management.BindingFilter{VHost: &v}); err != nil || len(list) > 0 {
+		if list, err := b.Node.API().Bindings(b.Context(), management.BindingFilter{VHost: &v}); err != nil || len(list) > 0 {
 			t.Errorf("%v, %v", list, err)
 		}
 	})
@@ -161,7 +161,7 @@ func TestDLY5LossIsReported(t *testing.T) {
 				events.Declare("events", nil)
 				events.Bind("events", "exchange.deleted", "amq.rabbitmq.event")
 				b.Advance(ms)
-				if o, err := b.Node.Overview(b.Context()); err != nil || o.VHosts["v"].Held != 3 {
+				if o, err := b.Node.API().Overview(b.Context()); err != nil || o.VHosts["v"].Held != 3 {
 					t.Errorf("before, %d are shown; %v", o.VHosts["v"].Held, err)
 				}
 				b.Log.Allow("not due yet")

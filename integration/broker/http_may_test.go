@@ -114,7 +114,7 @@ func TestHTTPMay(t *testing.T) {
 				b.Log.Allow("RESOURCE_LOCKED")
 				b.Log.Allow("PRECONDITION_FAILED")
 				mayObjects(b)
-				mayAsProbed(newWeb(t, b.Node, users))
+				mayAsProbed(newWeb(t, b.Node.API(), users))
 			})
 		})
 	}

@@ -42,7 +42,7 @@ func newHTTPBroker(t *testing.T) *httpBroker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &httpBroker{newWeb(t, node, users), node, at}
+	return &httpBroker{newWeb(t, node.API(), users), node, at}
 }
 
 // dial connects a client that calls itself name.

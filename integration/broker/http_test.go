@@ -25,7 +25,7 @@ func newWeb(t *testing.T, broker management.Broker, users *auth.Users) *web {
 	return &web{t, httpapi.NewHandler(broker, users, zerolog.Nop())}
 }
 
-func bubbleWeb(b *testkit.Bubble) *web { return newWeb(b.T, b.Node, b.Users) }
+func bubbleWeb(b *testkit.Bubble) *web { return newWeb(b.T, b.Node.API(), b.Users) }
 
 // ask makes one request as "user:password"; "" means guest.
 func (w *web) ask(as, method, path, body string, header ...string) *httptest.ResponseRecorder {

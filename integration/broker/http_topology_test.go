@@ -189,7 +189,7 @@ func TestHTTPPermissions(t *testing.T) {
 			users := lacking("lim", "l", test.refusal)
 			testkit.Run(t, func(c *supervision.Config) { c.Users = users }, func(b *testkit.Bubble) {
 				b.Log.Allow("ACCESS_REFUSED")
-				ch, w := b.Connect().Open(), newWeb(t, b.Node, users)
+				ch, w := b.Connect().Open(), newWeb(t, b.Node.API(), users)
 				ch.Declare("q", nil)
 				ch.Exchange("there", "direct")
 				ch.Bind("q", "k", "amq.topic")

@@ -23,7 +23,7 @@ import (
 // metricsOf returns the broker's metrics.
 func metricsOf(b *testkit.Bubble) management.Metrics {
 	b.Helper()
-	m, err := b.Node.Metrics(context.Background())
+	m, err := b.Node.API().Metrics(context.Background())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func metricsOf(b *testkit.Bubble) management.Metrics {
 // expectSums checks that the totals equal the sums of the queues' own answers.
 func expectSums(b *testkit.Bubble, when string) {
 	b.Helper()
-	queues, err := b.Node.Queues(context.Background(), "")
+	queues, err := b.Node.API().Queues(context.Background(), "")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -52,7 +52,11 @@ func expectSums(b *testkit.Bubble, when string) {
 			want[queuestats.Leased]++
 		}
 	}
-	got := b.Node.Sums.All()
+	all := metricsOf(b).Queues
+	got := all[0]
+	for _, kind := range all[1:metrics.Holder] {
+		got.Add(&kind)
+	}
 	for i := range queuestats.Enqueued {
 		if got[i] != want[i] {
 			b.Errorf("%s: number %d is %d, the queues say %d", when, i, got[i], want[i])
@@ -128,7 +132,7 @@ func TestTotalsAskNoQueue(t *testing.T) {
 		}
 		b.Advance(ms)
 		asked.Store(0)
-		o, err := b.Node.Overview(context.Background())
+		o, err := b.Node.API().Overview(context.Background())
 		if err != nil || o.Queues != 20 || o.Ready != 20 {
 			t.Error(o, err)
 		}

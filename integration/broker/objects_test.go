@@ -128,7 +128,7 @@ func consumersFill(b *testkit.Bubble) {
 func TestConnectionMemory_PRO21(t *testing.T) {
 	objectsRun(t, func(b *testkit.Bubble) {
 		memory := func() int64 {
-			all, err := b.Node.Connections(b.Context(), "")
+			all, err := b.Node.API().Connections(b.Context(), "")
 			if err != nil || len(all) != 1 {
 				b.Fatal(all, err)
 			}
@@ -164,7 +164,7 @@ func TestClientProperties_PRO21(t *testing.T) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		all, err := b.Node.Connections(b.Context(), "")
+		all, err := b.Node.API().Connections(b.Context(), "")
 		if err != nil || len(all) != 1 || all[0].Memory < 4000 || all[0].Memory > 5000 {
 			b.Errorf("%+v, %v", all, err)
 		}
@@ -196,7 +196,7 @@ func TestNotes_PRO21(t *testing.T) {
 		}
 		ch.Confirms()
 		ch.Publish("x", "", amqp.Publishing{MessageId: "last"}) // after all others
-		all, err := b.Node.Queues(b.Context(), "/")
+		all, err := b.Node.API().Queues(b.Context(), "/")
 		if err != nil {
 			b.Fatal(err)
 		}

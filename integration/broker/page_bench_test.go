@@ -51,7 +51,7 @@ func BenchmarkPageOpen(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	api := httpapi.NewHandler(node, auth.NewGuest(), zerolog.Nop())
+	api := httpapi.NewHandler(node.API(), auth.NewGuest(), zerolog.Nop())
 	publishPaced(b, ch)
 	for name, page := range openPages {
 		b.Run(name, func(b *testing.B) {

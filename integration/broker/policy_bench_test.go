@@ -109,7 +109,7 @@ func BenchmarkPolicyChange(b *testing.B) {
 	set := func() {
 		ttl++
 		p := benchPolicy(b, fmt.Sprintf(`{"message-ttl":%d,"expires":3600000,"max-length":100000}`, ttl))
-		if _, err := node.SetPolicy(b.Context(), p); err != nil {
+		if _, err := node.API().SetPolicy(b.Context(), p); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -146,7 +146,7 @@ func BenchmarkPolicyChange(b *testing.B) {
 
 // obey fails if a queue has another message-ttl.
 func obey(b *testing.B, node *supervision.Node, ttl int) {
-	all, err := node.Queues(b.Context(), "/")
+	all, err := node.API().Queues(b.Context(), "/")
 	if err != nil || len(all) != manyQueues {
 		b.Fatalf("%v, %d queues", err, len(all))
 	}
@@ -173,7 +173,7 @@ func BenchmarkPolicyPreview(b *testing.B) {
 	for b.Loop() {
 		at := time.Now()
 		n++
-		preview, _, err := node.PreviewPolicy(b.Context(), p, false)
+		preview, _, err := node.API().PreviewPolicy(b.Context(), p, false)
 		worst = max(worst, time.Since(at))
 		if err != nil || preview.Queues != manyQueues || preview.Unanswered > 0 {
 			b.Fatalf("%v: %+v", err, preview)

@@ -16,7 +16,7 @@ func undoLast(b *testkit.Bubble) { undoEarlier(b, 0) }
 // undoEarlier undoes the change of policies that is so many before the last.
 func undoEarlier(b *testkit.Bubble, n uint64) {
 	b.Helper()
-	all, err := b.Node.PolicyHistory(b.Context(), "/")
+	all, err := b.Node.API().PolicyHistory(b.Context(), "/")
 	if err != nil || len(all) == 0 {
 		b.Fatalf("%d changes, %v", len(all), err)
 	}
@@ -24,7 +24,7 @@ func undoEarlier(b *testkit.Bubble, n uint64) {
 	for _, c := range all {
 		last = max(last, c.ID)
 	}
-	if _, err := b.Node.UndoPolicyChange(b.Context(), "/", last-n, true); err != nil {
+	if _, err := b.Node.API().UndoPolicyChange(b.Context(), "/", last-n, true); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -45,12 +45,12 @@ func BenchmarkManyQueues(b *testing.B) {
 			}
 		}
 	}
-	api := httpapi.NewHandler(node, auth.NewGuest(), zerolog.Nop())
+	api := httpapi.NewHandler(node.API(), auth.NewGuest(), zerolog.Nop())
 	for name, ask := range map[string]struct {
 		handler http.Handler
 		path    string
 	}{
-		"scrape":              {httpapi.NewMetricsServer(node, site.New(site.Config{}), 4, false).Handler, "/metrics"},
+		"scrape":              {httpapi.NewMetricsServer(node.API(), site.New(site.Config{}), 4, false).Handler, "/metrics"},
 		"page":                {api, "/api/queues?page=1&page_size=100"},
 		"page of the longest": {api, "/api/queues?page=1&page_size=100&sort=messages&sort_reverse=true"},
 		"page by a name":      {api, "/api/queues?page=1&page_size=100&name=99&use_regex=false"},

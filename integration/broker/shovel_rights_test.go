@@ -142,7 +142,7 @@ func TestShovelsSendNoCommands_ACC3(t *testing.T) {
 			}
 		}
 		for _, operators := range []bool{true, false} {
-			if list, err := b.Node.ListPolicies(context.Background(), "/", operators); err != nil || len(list) > 0 {
+			if list, err := b.Node.API().ListPolicies(context.Background(), "/", operators); err != nil || len(list) > 0 {
 				t.Errorf("%v %v", list, err)
 			}
 		}
@@ -210,7 +210,7 @@ func TestShovelSetterLosesRights_ACC4(t *testing.T) {
 				lose func() error
 				want string
 			}{
-				"the user":   {func() error { _, err := b.Node.DeleteUser(context.Background(), "poor"); return err }, "terminated user 'poor', who created the shovel, no longer exists"},
+				"the user":   {func() error { _, err := b.Node.API().DeleteUser(context.Background(), "poor"); return err }, "terminated user 'poor', who created the shovel, no longer exists"},
 				"the tag":    {put("management", "monitoring"), "terminated user 'poor', who created the shovel, may no longer create shovels"},
 				"the access": {func() error { return b.Users.DeleteGrant("poor", "/") }, "terminated user 'poor', who created the shovel, has no access to virtual host '/'"},
 			} {
@@ -241,7 +241,7 @@ func TestShovelSetterLosesRights_ACC4(t *testing.T) {
 		await(b, "running")
 		b.Restart(time.Second)
 		await(b, "running")
-		if _, err := b.Node.DeleteUser(context.Background(), "poor"); err != nil {
+		if _, err := b.Node.API().DeleteUser(context.Background(), "poor"); err != nil {
 			t.Fatal(err)
 		}
 		b.Restart(time.Second)
@@ -274,7 +274,7 @@ func TestShovelsAreSetBy_ACC1(t *testing.T) {
 		setters := func(what string, want ...parameters.Setter) {
 			t.Helper()
 			var got []parameters.Setter
-			for _, p := range b.Node.Parameters("/") {
+			for _, p := range b.Node.API().Parameters("/") {
 				got = append(got, p.Setter)
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -297,9 +297,9 @@ func TestShovelsAreSetBy_ACC1(t *testing.T) {
 			t.Fatalf("%d %s", got.Code, got.Body)
 		}
 		setters("import", other, other)
-		plan, err := definitionfile.Judge(context.Background(), b.Node, b.Users, []byte(all), "")
+		plan, err := definitionfile.Judge(context.Background(), b.Node.API(), b.Users, []byte(all), "")
 		if err == nil {
-			err = definitionfile.Carry(context.Background(), b.Node, b.Users, auth.User{}, plan)
+			err = definitionfile.Carry(context.Background(), b.Node.API(), b.Users, auth.User{}, plan)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -46,7 +46,7 @@ func putShovelAs(b *testkit.Bubble, by parameters.Setter, name string, value map
 	if err := parameters.Validate(parameters.Shovel, name, text, nil); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := b.Node.PutParameter(context.Background(), parameters.Parameter{Component: parameters.Shovel, VHost: "/", Name: name, Value: text, Setter: by}); err != nil {
+	if _, err := b.Node.API().PutParameter(context.Background(), parameters.Parameter{Component: parameters.Shovel, VHost: "/", Name: name, Value: text, Setter: by}); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -55,7 +55,7 @@ func putShovelAs(b *testkit.Bubble, by parameters.Setter, name string, value map
 func theShovel(b *testkit.Bubble) *management.Shovel {
 	b.Helper()
 	synctest.Wait()
-	list := b.Node.ListShovels("")
+	list := b.Node.API().ListShovels("")
 	if len(list) == 0 {
 		return nil
 	}
@@ -320,7 +320,7 @@ func TestShovelIsDone(t *testing.T) {
 				putShovel(b, "s", c.value)
 				await(b, "none")
 				b.Advance(time.Second)
-				if n := len(b.Node.Parameters("")); n != 0 {
+				if n := len(b.Node.API().Parameters("")); n != 0 {
 					t.Errorf("%d parameters", n)
 				}
 				if got, want := bodies(b, ch, "b"), numbers(0, c.moved); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -477,7 +477,7 @@ func TestShovelsLive(t *testing.T) {
 		b.Advance(time.Second)
 		b.Log.Allow("actor panicked")
 		poison.Store(true)
-		if found, err := b.Node.RestartShovel(context.Background(), "/", "s"); !found || err != nil {
+		if found, err := b.Node.API().RestartShovel(context.Background(), "/", "s"); !found || err != nil {
 			t.Fatal(found, err)
 		}
 		await(b, "running")
@@ -488,18 +488,18 @@ func TestShovelsLive(t *testing.T) {
 		}
 		makeVHost(b, auth.VHost{Name: "v"})
 		p := parameters.Parameter{Component: "shovel", VHost: "v", Name: "t", Value: []byte(`{"src-uri":"amqp:///v","src-queue":"a","dest-uri":"amqp:///v","dest-queue":"b"}`), Setter: parameters.Setter{User: "guest"}}
-		if _, err := b.Node.PutParameter(context.Background(), p); err != nil {
+		if _, err := b.Node.API().PutParameter(context.Background(), p); err != nil {
 			t.Fatal(err)
 		}
 		b.Advance(time.Second)
-		if n := len(b.Node.ListShovels("v")); n != 1 || b.Node.ListShovels("v")[0].State != "running" {
-			t.Errorf("%+v", b.Node.ListShovels("v"))
+		if n := len(b.Node.API().ListShovels("v")); n != 1 || b.Node.API().ListShovels("v")[0].State != "running" {
+			t.Errorf("%+v", b.Node.API().ListShovels("v"))
 		}
 		removeVHost(b, "v")
-		if n := len(b.Node.ListShovels("")); n != 1 {
+		if n := len(b.Node.API().ListShovels("")); n != 1 {
 			t.Errorf("%d shovels", n)
 		}
-		if _, err := b.Node.PutParameter(context.Background(), p); !errors.As(err, new(parameters.Refusal)) {
+		if _, err := b.Node.API().PutParameter(context.Background(), p); !errors.As(err, new(parameters.Refusal)) {
 			t.Error(err)
 		}
 	})

@@ -91,7 +91,7 @@ func (s *secured) moves(from, to, want string) {
 	putShovel(s.Bubble, "s", map[string]any{"src-uri": from, "dest-uri": to, "src-queue": "a", "dest-queue": "b", "reconnect-delay": 3600})
 	s.Advance(10 * time.Second)
 	got := state(s.Bubble)
-	if _, err := s.Node.DeleteParameter(s.Context(), parameters.Parameter{Component: parameters.Shovel, VHost: "/", Name: "s"}); err != nil {
+	if _, err := s.Node.API().DeleteParameter(s.Context(), parameters.Parameter{Component: parameters.Shovel, VHost: "/", Name: "s"}); err != nil {
 		s.Fatal(err)
 	}
 	s.Advance(10 * time.Second)

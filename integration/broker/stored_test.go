@@ -15,7 +15,7 @@ import (
 // policyNames returns the names of policies of a virtual host, of all if vhost is "".
 func policyNames(b *testkit.Bubble, vhost string, operator bool) (names []string) {
 	b.Helper()
-	list, err := b.Node.ListPolicies(context.Background(), vhost, operator)
+	list, err := b.Node.API().ListPolicies(context.Background(), vhost, operator)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func setOperatorPolicy(b *testkit.Bubble, vhost, name, body string) {
 	b.Helper()
 	p, err := policies.Parse(vhost, name, true, []byte(body))
 	if err == nil {
-		_, err = b.Node.SetPolicy(context.Background(), p)
+		_, err = b.Node.API().SetPolicy(context.Background(), p)
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -43,13 +43,13 @@ func TestUsersPoliciesParametersSurvive(t *testing.T) {
 		makeVHost(b, auth.VHost{Name: "dev", Description: "d", Tags: []string{"x"}, DefaultQueueType: "quorum", Tracing: true})
 		_, err1 := b.Users.PutAccount(auth.Account{Name: "ann", Tags: []string{"management"}, Hash: auth.HashPassword("a")})
 		_, err2 := b.Users.PutGrant(auth.Grant{User: "ann", VHost: "dev", Configure: "^a", Write: ".*", Read: ".*"})
-		_, err3 := b.Node.PutGlobal(t.Context(), "cluster_name", json.RawMessage(`"house"`))
+		_, err3 := b.Node.API().PutGlobal(t.Context(), "cluster_name", json.RawMessage(`"house"`))
 		if err := errors.Join(err1, err2, err3); err != nil {
 			t.Fatal(err)
 		}
 		b.SetPolicyIn("dev", "ttl", `{"pattern":"","definition":{"message-ttl":60000},"priority":2.5}`)
 		setOperatorPolicy(b, "dev", "ttl", `{"pattern":"","definition":{"message-ttl":1000}}`)
-		users, globals := b.Users.Stored(), b.Node.Globals()
+		users, globals := b.Users.Stored(), b.Node.API().Globals()
 		for range 2 {
 			b.Restart(0)
 			if got := b.Users.Stored(); !slices.EqualFunc(got.Accounts, users.Accounts, func(x, y auth.Account) bool { return x.Name == y.Name && slices.Equal(x.Hash, y.Hash) }) ||
@@ -59,10 +59,10 @@ func TestUsersPoliciesParametersSurvive(t *testing.T) {
 			if v, ok := b.Node.VHost("dev"); !ok || !v.Tracing() || v.DefaultQueueType() != "quorum" {
 				t.Error("the virtual host is another one")
 			}
-			if got := b.Node.Globals(); len(got) != 2 || string(got["internal_cluster_id"]) != string(globals["internal_cluster_id"]) {
+			if got := b.Node.API().Globals(); len(got) != 2 || string(got["internal_cluster_id"]) != string(globals["internal_cluster_id"]) {
 				t.Errorf("globals are %s", got)
 			}
-			if o, err := b.Node.Overview(context.Background()); err != nil || o.ClusterName != "house" {
+			if o, err := b.Node.API().Overview(context.Background()); err != nil || o.ClusterName != "house" {
 				t.Errorf("%q, %v", o.ClusterName, err)
 			}
 			if !slices.Equal(policyNames(b, "", false), []string{"dev:ttl"}) || !slices.Equal(policyNames(b, "", true), []string{"dev:ttl"}) {
@@ -110,7 +110,7 @@ func TestDeletedDefinitionsStayDeleted(t *testing.T) {
 		}
 		removeVHost(b, "dev")
 		b.Restart(0)
-		if names, err := b.Node.VHosts(context.Background()); err != nil || !slices.Equal(names, []string{"/"}) {
+		if names, err := b.Node.API().VHosts(context.Background()); err != nil || !slices.Equal(names, []string{"/"}) {
 			t.Errorf("%v, %v", names, err)
 		}
 	})
@@ -127,22 +127,22 @@ func TestDefinitionsNotStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, errPolicy := b.Node.SetPolicy(context.Background(), p)
-		_, errClear := b.Node.ClearPolicy(context.Background(), "/", "p", false)
-		_, errVHost := b.Node.PutVHost(context.Background(), auth.VHost{Name: "dev"})
-		_, errDelete := b.Node.DeleteVHost(context.Background(), "/")
-		_, errUser := b.Node.DeleteUser(context.Background(), "guest")
-		_, errGlobal := b.Node.PutGlobal(t.Context(), "g", json.RawMessage("1"))
+		_, errPolicy := b.Node.API().SetPolicy(context.Background(), p)
+		_, errClear := b.Node.API().ClearPolicy(context.Background(), "/", "p", false)
+		_, errVHost := b.Node.API().PutVHost(context.Background(), auth.VHost{Name: "dev"})
+		_, errDelete := b.Node.API().DeleteVHost(context.Background(), "/")
+		_, errUser := b.Node.API().DeleteUser(context.Background(), "guest")
+		_, errGlobal := b.Node.API().PutGlobal(t.Context(), "g", json.RawMessage("1"))
 		for i, err := range []error{errPolicy, errClear, errVHost, errDelete, errUser, errGlobal} {
 			if !errors.Is(err, fault) {
 				t.Errorf("%d: %v", i, err)
 			}
 		}
 		for range 2 {
-			if _, ok := b.Node.VHost("dev"); ok || len(b.Users.Accounts()) != 1 || len(b.Node.Globals()) != 1 {
+			if _, ok := b.Node.VHost("dev"); ok || len(b.Users.Accounts()) != 1 || len(b.Node.API().Globals()) != 1 {
 				t.Error("something has happened")
 			}
-			list, err := b.Node.ListPolicies(context.Background(), "/", false)
+			list, err := b.Node.API().ListPolicies(context.Background(), "/", false)
 			if err != nil || len(list) != 1 || list[0].Definition.String() != `{"message-ttl":60000}` {
 				t.Errorf("%v, %v", list, err)
 			}

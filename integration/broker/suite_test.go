@@ -197,7 +197,7 @@ func TestDLY7_LavinMQsWays(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 		expectHeld(b, "x", 1)
-		queues, err := b.Node.Queues(b.Context(), "/")
+		queues, err := b.Node.API().Queues(b.Context(), "/")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,14 +72,14 @@ func TestTestClockGrace_CLK7(t *testing.T) {
 		synctest.Wait() // the first rejection has arrived before the clock moves
 		hour := time.Hour
 		change := management.ClockChange{By: &hour, Grace: 200 * time.Millisecond, Timeout: time.Minute}
-		m, err := b.Node.ChangeClock(context.Background(), change)
+		m, err := b.Node.API().ChangeClock(context.Background(), change)
 		synctest.Wait() // the worker has counted what it rejected
 		if err != nil || len(seen) != 6 || m.Steps != 6 || m.Counts.Delivered != 6 || m.Counts.Settled != 6 {
 			t.Errorf("%d deliveries in an hour: %+v, %v", len(seen), m, err)
 		}
 		before := time.Now()
 		change.Grace = time.Millisecond
-		if m, _ := b.Node.ChangeClock(context.Background(), change); m.Steps > 2 || time.Since(before) > time.Second {
+		if m, _ := b.Node.API().ChangeClock(context.Background(), change); m.Steps > 2 || time.Since(before) > time.Second {
 			t.Errorf("a worker slower than the grace is waited for: %+v", m)
 		}
 	})
@@ -96,12 +96,12 @@ func TestTestClockNext_CLK5(t *testing.T) {
 		ch.Send("", "b", testkit.Expiring("y", "3000"))
 		ch.Declare("b", nil)
 		start := b.Node.Clock().Wall()
-		state := func() management.ClockState { return b.Node.ClockState(context.Background()) }
+		state := func() management.ClockState { return b.Node.API().ClockState(context.Background()) }
 		if s := state(); !s.Test || s.Speed != 0 || s.Time != start || s.Next.At != start+3000 || s.Next.Name != "b" || s.Next.Fate != management.Dropped {
 			t.Errorf("%+v", s)
 		}
 		next := func(n int) management.ClockMoved {
-			m, err := b.Node.ChangeClock(context.Background(), management.ClockChange{Next: n, Timeout: time.Minute})
+			m, err := b.Node.API().ChangeClock(context.Background(), management.ClockChange{Next: n, Timeout: time.Minute})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,23 +144,23 @@ func TestTestClockRefusals_CLK8_CLK12(t *testing.T) {
 			{to(time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)), "a move is at most 10 years"},
 			{to(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)), "the clock ends in 2262"},
 		} {
-			if _, err := b.Node.ChangeClock(context.Background(), c.change); err == nil || err.Error() != c.reason {
+			if _, err := b.Node.API().ChangeClock(context.Background(), c.change); err == nil || err.Error() != c.reason {
 				t.Errorf("%v, expected %q", err, c.reason)
 			}
 		}
 		speed := 60.0
-		if _, err := b.Node.ChangeClock(context.Background(), management.ClockChange{Speed: &speed, Timeout: time.Minute}); err != nil {
+		if _, err := b.Node.API().ChangeClock(context.Background(), management.ClockChange{Speed: &speed, Timeout: time.Minute}); err != nil {
 			t.Error(err)
 		}
-		if _, err := b.Node.ChangeClock(context.Background(), management.ClockChange{Next: 1, Timeout: time.Minute}); err == nil || err.Error() != "the clock runs: freeze it first" {
+		if _, err := b.Node.API().ChangeClock(context.Background(), management.ClockChange{Next: 1, Timeout: time.Minute}); err == nil || err.Error() != "the clock runs: freeze it first" {
 			t.Error(err)
 		}
 	})
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
-		if _, err := b.Node.ChangeClock(context.Background(), by(0)); !errors.Is(err, management.ErrNoTestClock) {
+		if _, err := b.Node.API().ChangeClock(context.Background(), by(0)); !errors.Is(err, management.ErrNoTestClock) {
 			t.Error(err)
 		}
-		if s := b.Node.ClockState(context.Background()); s.Test || s.Speed != 1 {
+		if s := b.Node.API().ClockState(context.Background()); s.Test || s.Speed != 1 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -186,7 +186,7 @@ func TestTestClockRuns_CLK2(t *testing.T) {
 			t.Errorf("%d messages after three minutes", n)
 		}
 		stop := 0.0
-		if _, err := b.Node.ChangeClock(context.Background(), management.ClockChange{Speed: &stop, Timeout: time.Minute}); err != nil {
+		if _, err := b.Node.API().ChangeClock(context.Background(), management.ClockChange{Speed: &stop, Timeout: time.Minute}); err != nil {
 			t.Error(err)
 		}
 		stands := b.Node.Clock().Now()
@@ -214,17 +214,17 @@ func TestTestClockEndsEarly_CLK8(t *testing.T) {
 		ch.Declare("held", nil)
 		by := 20 * time.Second
 		change := management.ClockChange{By: &by, Grace: time.Second, Timeout: 3500 * time.Millisecond}
-		m, err := b.Node.ChangeClock(context.Background(), change)
+		m, err := b.Node.API().ChangeClock(context.Background(), change)
 		if err != nil || m.Stopped != management.ClockTimedOut || m.Steps != 4 || m.Moved != 4000 {
 			t.Errorf("%+v, %v", m, err)
 		}
 		ctx, leave := context.WithCancel(context.Background())
 		time.AfterFunc(1500*time.Millisecond, leave)
-		if m, err = b.Node.ChangeClock(ctx, change); err != nil || m.Stopped != management.ClockLeft || m.Moved != 2000 {
+		if m, err = b.Node.API().ChangeClock(ctx, change); err != nil || m.Stopped != management.ClockLeft || m.Moved != 2000 {
 			t.Errorf("%+v, %v", m, err)
 		}
 		by, change.Grace = 14*time.Second, 0
-		if m, err = b.Node.ChangeClock(context.Background(), change); err != nil || m.Stopped != "" || m.Moved != 14_000 {
+		if m, err = b.Node.API().ChangeClock(context.Background(), change); err != nil || m.Stopped != "" || m.Moved != 14_000 {
 			t.Errorf("the move cannot be continued: %+v, %v", m, err)
 		}
 	})
@@ -288,7 +288,7 @@ func TestTestClockSaved_CLK9(t *testing.T) {
 			t.Error("after a move:", s)
 		}
 		speed := 3600.0
-		if _, err := b.Node.ChangeClock(context.Background(), management.ClockChange{Speed: &speed, Timeout: time.Minute}); err != nil {
+		if _, err := b.Node.API().ChangeClock(context.Background(), management.ClockChange{Speed: &speed, Timeout: time.Minute}); err != nil {
 			t.Fatal(err)
 		}
 		for range 50 {

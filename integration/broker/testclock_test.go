@@ -25,7 +25,7 @@ func withTestClock(cfg *supervision.Config) { cfg.Clock = clock.NewManual(time.N
 func move(b *testkit.Bubble, by time.Duration) management.ClockMoved {
 	b.Helper()
 	b.Log.Allow(testclock.Warning)
-	m, err := b.Node.ChangeClock(context.Background(), management.ClockChange{By: &by, Grace: time.Second, Timeout: management.MaxClockTimeout})
+	m, err := b.Node.API().ChangeClock(context.Background(), management.ClockChange{By: &by, Grace: time.Second, Timeout: management.MaxClockTimeout})
 	if err != nil || m.Stopped != "" || !m.Settled || m.Moved != by.Milliseconds() {
 		b.Fatalf("a move of %v: %+v, %v", by, m, err)
 	}

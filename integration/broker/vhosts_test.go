@@ -31,7 +31,7 @@ func enter(b *testkit.Bubble, user, password, vhost string) (*amqp.Connection, e
 // makeVHost creates a virtual host in which guest has all permissions.
 func makeVHost(b *testkit.Bubble, v auth.VHost) {
 	b.Helper()
-	if _, err := b.Node.PutVHost(context.Background(), v); err != nil {
+	if _, err := b.Node.API().PutVHost(context.Background(), v); err != nil {
 		b.Fatal("vhost:", err)
 	}
 	if _, err := b.Users.PutGrant(auth.Grant{User: "guest", VHost: v.Name, Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
@@ -54,7 +54,7 @@ func openIn(b *testkit.Bubble, vhost string) (*amqp.Connection, *amqp.Channel) {
 
 func removeVHost(b *testkit.Bubble, name string) {
 	b.Helper()
-	if found, err := b.Node.DeleteVHost(context.Background(), name); !found || err != nil {
+	if found, err := b.Node.API().DeleteVHost(context.Background(), name); !found || err != nil {
 		b.Fatal("delete vhost:", found, err)
 	}
 }
@@ -131,7 +131,7 @@ func TestVHostDelete(t *testing.T) {
 				t.Error("a permission is left")
 			}
 		}
-		if found, err := b.Node.DeleteVHost(context.Background(), "dev"); found || err != nil {
+		if found, err := b.Node.API().DeleteVHost(context.Background(), "dev"); found || err != nil {
 			t.Error(found, err)
 		}
 		makeVHost(b, auth.VHost{Name: "dev"})
@@ -191,7 +191,7 @@ func TestVHostPoliciesEndWithIt(t *testing.T) {
 		makeVHost(b, auth.VHost{Name: "dev"})
 		b.SetPolicyIn("dev", "ttl", `{"pattern":".*","definition":{"message-ttl":1}}`)
 		removeVHost(b, "dev")
-		if list, err := b.Node.ListPolicies(context.Background(), "", false); len(list) != 0 || err != nil {
+		if list, err := b.Node.API().ListPolicies(context.Background(), "", false); len(list) != 0 || err != nil {
 			t.Error(list, err)
 		}
 		makeVHost(b, auth.VHost{Name: "dev"})
@@ -222,7 +222,7 @@ func TestVHostDefaultQueueType_DEC12(t *testing.T) {
 		if got := kind("q"); got != "quorum" {
 			t.Error(got)
 		}
-		if created, err := b.Node.PutVHost(context.Background(), auth.VHost{Name: "dev"}); created || err != nil {
+		if created, err := b.Node.API().PutVHost(context.Background(), auth.VHost{Name: "dev"}); created || err != nil {
 			t.Error(created, err)
 		}
 		if got := kind("c"); got != "classic" {
@@ -241,7 +241,7 @@ func TestVHostsAtStart(t *testing.T) {
 			}
 		}
 		testkit.Run(t, func(cfg *supervision.Config) { cfg.Users = users }, func(b *testkit.Bubble) {
-			if got, err := b.Node.VHosts(context.Background()); !slices.Equal(got, names) && len(names) > 0 || err != nil {
+			if got, err := b.Node.API().VHosts(context.Background()); !slices.Equal(got, names) && len(names) > 0 || err != nil {
 				t.Errorf("%q %v", got, err)
 			}
 			if v, ok := b.Node.VHost("a"); ok && v.DefaultQueueType() != "quorum" {
@@ -266,7 +266,7 @@ func TestUserDelete(t *testing.T) {
 		}
 		closed := conn.NotifyClose(make(chan *amqp.Error, 1))
 		synctest.Wait() // otherwise the user may be deleted before the connection is registered as its own
-		if found, err := b.Node.DeleteUser(context.Background(), "app"); !found || err != nil {
+		if found, err := b.Node.API().DeleteUser(context.Background(), "app"); !found || err != nil {
 			t.Fatal(found, err)
 		}
 		if e := testkit.Receive(b, closed); !isCode(e, amqp.ConnectionForced, "CONNECTION_FORCED - user 'app' is deleted") {
@@ -275,7 +275,7 @@ func TestUserDelete(t *testing.T) {
 		if _, err := enter(b, "app", "x", "/"); err == nil || home.IsClosed() {
 			t.Error(err, home.IsClosed())
 		}
-		if found, err := b.Node.DeleteUser(context.Background(), "app"); found || err != nil {
+		if found, err := b.Node.API().DeleteUser(context.Background(), "app"); found || err != nil {
 			t.Error(found, err)
 		}
 	})
