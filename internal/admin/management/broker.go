@@ -9,7 +9,7 @@ import (
 	"candlemark/policies/changes"
 )
 
-// Broker is the part of the broker that the API needs. supervision.Node satisfies it.
+// Broker is the part of the broker that the API needs. supervision.Node.API returns it.
 //
 // Errors: a *protocol.ChannelError with code NotFound for an object that does
 // not exist, other errors of the protocol for refusals, and the cause that ended ctx. Anything else is the broker's own
