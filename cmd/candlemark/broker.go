@@ -19,6 +19,7 @@ import (
 	"candlemark/internal/admin/httpapi/site"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/events"
+	"candlemark/internal/storage/cluster"
 	"candlemark/internal/transport/forward"
 	"candlemark/internal/transport/stream"
 	"candlemark/supervision"
@@ -40,6 +41,7 @@ type broker struct {
 	data         *data
 	http         []*http.Server
 	certificates []openCertificate
+	cluster      *cluster.Node // nil for a broker alone
 	closeAudit   func() error
 	portFile     string // to be removed at the stop; "" for none
 	// listen opens a listener of a kind (internal/transport/forward).
@@ -76,6 +78,24 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	return b, nil
 }
 
+// meter measures the disks of a cluster's nodes, too.
+type meter struct {
+	resources.System
+	cluster *cluster.Node
+}
+
+// Disk implements resources.Meter.
+func (m meter) Disk() (free int64, known bool) {
+	free, known = m.System.Disk()
+	if m.cluster == nil {
+		return free, known
+	}
+	if others := m.cluster.FreeDisk(); !known || others < free {
+		return others, true
+	}
+	return free, known
+}
+
 // start starts a broker that has its users, its clock and its data, and stops it after an error. filled is set when clients can store
 // something.
 func (b *broker) start(cfg config.Config, filled *bool, log zerolog.Logger) (err error) {
@@ -93,7 +113,7 @@ func (b *broker) start(cfg config.Config, filled *bool, log zerolog.Logger) (err
 		Users: b.users, Meta: b.data.definitions, Journal: b.data.messages, Backups: b.data.kept(), Product: cfg.ProductName, ProductVersion: version, Name: cfg.FullNode(), DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, ShovelFiles: cfg.ShovelFiles, Process: b.process, Log: log, Audit: &audit,
 		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), MaxEntityMessage: uint64(cfg.ServiceBusMessage), Limits: limitsFor(cfg.Limits), Clock: b.clock.Clock, ClockFile: b.clock.file, Speed: b.clock.speed,
 		Alarms: resources.Config{
-			Meter:     resources.System{Directory: cfg.DataDir, Untouched: heapReserve, Most: int64(cfg.MemoryTotal)},
+			Meter:     meter{resources.System{Directory: cfg.DataDir, Untouched: heapReserve, Most: int64(cfg.MemoryTotal)}, b.cluster},
 			Watermark: cfg.MemoryWatermark, DiskFree: cfg.DiskFreeLimit,
 		},
 	}); err != nil {

@@ -118,7 +118,7 @@ func (m *member) start(journal *cluster.Journal, meta *cluster.Definitions) erro
 	}
 	d := &data{log: m.log, definitions: meta, messages: journal, failed: make(chan error, 1)}
 	d.backups = backup.NewKeeper(backup.Config{Take: func() (*backup.Cut, error) { return nil, errNoBackup }, Log: m.log})
-	b := &broker{process: newProcess(), listen: m.front.Listener, clock: chosenClock{Clock: m.node.Clock()}, users: users, data: d}
+	b := &broker{cluster: m.node, process: newProcess(), listen: m.front.Listener, clock: chosenClock{Clock: m.node.Clock()}, users: users, data: d}
 	filled := true
 	if err := b.start(m.cfg, &filled, m.log); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store/segment"
@@ -51,7 +52,8 @@ func (m *machine) cut() (*raft.SnapshotMeta, io.ReadCloser, error) {
 	meta.Size = p.size()
 	read, write := io.Pipe()
 	go func() { _ = write.CloseWithError(p.write(write)) }()
-	return meta, &packed{read, p}, nil
+	m.node.witness.hold(s.Index, time.Now().Add(catchUp))
+	return meta, &packed{read, p, func() { m.node.witness.hold(s.Index, time.Now().Add(settling)) }}, nil
 }
 
 type packer struct {
@@ -62,6 +64,16 @@ type packer struct {
 type packed struct {
 	*io.PipeReader
 	from *packer
+	sent func()
+}
+
+// settling is how long a node may take to open a copy of the data that it has received.
+const settling = 5 * time.Minute
+
+// Close implements io.Closer.
+func (p *packed) Close() error {
+	p.sent()
+	return p.PipeReader.Close()
 }
 
 func (p *packer) size() int64 {

@@ -127,11 +127,11 @@ func TestNoVotesAtTheStart_CLU6(t *testing.T) {
 func TestRemark_CLU11(t *testing.T) {
 	stamp := clocks.Stamp{Kind: clocks.Leads, Term: 3, Time: 4, Wall: 5}
 	b := appendPosition(stamp.Append([]byte("n1/1")), position{6, 7})
-	b = append(b, 2, 4)
+	b = append(binary.LittleEndian.AppendUint64(b, 99), 2, 4)
 	b = appendPosition(append(b, "n2/2"...), position{8, 9})
 	b = appendPosition(append(append(b, 4), "n3/3"...), position{10, 11})
 	address, r := readRemark(b)
-	want := remark{stamp, position{6, 7}, map[string]position{"n2/2": {8, 9}, "n3/3": {10, 11}}}
+	want := remark{stamp, position{6, 7}, 99, map[string]position{"n2/2": {8, 9}, "n3/3": {10, 11}}}
 	if string(address) != "n1/1" || !reflect.DeepEqual(r, want) {
 		t.Errorf("%s, %+v", address, r)
 	}

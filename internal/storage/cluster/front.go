@@ -15,8 +15,15 @@ var ErrLost = errors.New("this node no longer leads the cluster")
 const (
 	entryLimit = 1 << 20              // bytes; an entry that is longer takes no more operations
 	inFlight   = 4                    // entries that are proposed and not applied
+	flightSize = 8 << 20              // bytes of them; another entry waits
 	early      = 5 * time.Millisecond // how long operations for which nobody waits are gathered
 )
+
+// proposal is an entry that is proposed and not applied.
+type proposal struct {
+	list []operation
+	size int // bytes, about
+}
 
 // front turns the operations of a broker into entries, for one term.
 type front struct {
@@ -30,15 +37,16 @@ type front struct {
 	urgent   bool // somebody waits for the last ones
 	timer    bool
 	flight   int
+	flying   int // bytes of the entries in flight
 	number   uint64
-	sent     map[uint64][]operation
+	sent     map[uint64]proposal
 	err      error // why it takes no more operations
 	refusing bool
 	lost     chan struct{}
 }
 
 func newFront(n *Node, c *clock.Clock, sender uint64) *front {
-	f := &front{node: n, clock: c, sender: sender, kick: make(chan struct{}, 1), sent: map[uint64][]operation{}, lost: make(chan struct{})}
+	f := &front{node: n, clock: c, sender: sender, kick: make(chan struct{}, 1), sent: map[uint64]proposal{}, lost: make(chan struct{})}
 	go f.run()
 	return f
 }
@@ -100,7 +108,7 @@ func (f *front) run() {
 func (f *front) next() (number uint64, list []operation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.err != nil || !f.urgent || f.flight >= inFlight || len(f.waiting) == 0 {
+	if f.err != nil || !f.urgent || f.flight >= inFlight || f.flying >= flightSize || len(f.waiting) == 0 {
 		return 0, nil
 	}
 	size, n := 0, 0
@@ -113,7 +121,8 @@ func (f *front) next() (number uint64, list []operation) {
 	f.urgent = len(f.waiting) > 0
 	f.number++
 	f.flight++
-	f.sent[f.number] = list
+	f.flying += size
+	f.sent[f.number] = proposal{list, size}
 	return f.number, list
 }
 
@@ -124,11 +133,12 @@ func (f *front) take(sender, number uint64) []operation {
 	if sender != f.sender || f.err != nil {
 		return nil
 	}
-	list := f.sent[number]
+	p := f.sent[number]
 	delete(f.sent, number)
 	f.flight--
+	f.flying -= p.size
 	f.wake()
-	return list
+	return p.list
 }
 
 // fail ends the front: everything not applied is answered with err, in order.
@@ -142,7 +152,7 @@ func (f *front) fail(err error) {
 	close(f.lost)
 	var all []operation
 	for n := f.number - uint64(f.flight) + 1; n <= f.number; n++ {
-		all = append(all, f.sent[n]...)
+		all = append(all, f.sent[n].list...)
 	}
 	f.sent = nil
 	f.waiting = append(all, f.waiting...)

@@ -39,9 +39,9 @@ type Config struct {
 	Hang time.Duration
 	// SegmentSize is that of the journal, bytes; 0 for the default.
 	SegmentSize int64
-	// SnapshotEvery is how many bytes of the log are between two snapshots, 64 MiB by default; Kept how many bytes of it stay for nodes that are
-	// behind, 128 MiB by default.
-	SnapshotEvery, Kept int64
+	// SnapshotEvery is how many bytes of the log are between two snapshots, 64 MiB by default; Kept how many bytes of it stay always, 128 MiB
+	// by default, and Retention how many stay for nodes that are behind, by default 8 GiB or a tenth of the free disk (CLU-13).
+	SnapshotEvery, Kept, Retention int64
 	// Abandon: when this node no longer leads, the operations of its broker are never answered, because the process ends.
 	Abandon bool
 	// Machine is the source of time; by default the machine's clocks.
@@ -72,6 +72,7 @@ type Node struct {
 	front     atomic.Pointer[front]
 	timing    *timing
 	witness   *witness
+	free      atomic.Int64 // bytes of the disk
 	reign     atomic.Pointer[reign]
 	log       *raftlog.Log
 	ballots   *raftlog.Votes
@@ -130,6 +131,7 @@ func (n *Node) open() (err error) {
 	if n.timing, err = openTiming(n, dir); err != nil {
 		return err
 	}
+	n.measure()
 	if n.witness, err = openWitness(n, dir); err != nil {
 		return err
 	}
@@ -295,6 +297,7 @@ func (n *Node) compact() {
 		}
 		if now := n.log.Stored(); now-last >= uint64(n.cfg.SnapshotEvery) {
 			last = now
+			n.log.Need(n.witness.needed(), n.retention())
 			if err := n.raft.Snapshot().Error(); err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) {
 				n.cfg.Log.Warn().Err(err).Msg("the log of the cluster could not be shortened")
 			}

@@ -111,10 +111,38 @@ func (t *transport) noted(h *raft.RPCHeader, older *[]byte) {
 // AppendEntries implements raft.Transport: heartbeats have a new remark.
 func (t *transport) AppendEntries(id raft.ServerID, to raft.ServerAddress, c *raft.AppendEntriesRequest, a *raft.AppendEntriesResponse) error {
 	c.Addr = t.remark(true)
+	shorten(c)
 	sent := t.now()
 	err := t.NetworkTransport.AppendEntries(id, to, c, a)
 	t.answered(id, a.Addr, a.Term, sent, err)
 	return err
+}
+
+// callSize is how many bytes of entries a call has, except for one longer entry. Two calls are under way to a node (CLU-13).
+const callSize = 4 << 20
+
+// shorten leaves entries for the next call.
+func shorten(c *raft.AppendEntriesRequest) {
+	for n, size := 0, 0; n < len(c.Entries); n++ {
+		if size += len(c.Entries[n].Data); size > callSize && n > 0 {
+			c.Entries = c.Entries[:n]
+		}
+	}
+}
+
+// AppendEntriesPipeline implements raft.Transport.
+func (t *transport) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress) (raft.AppendPipeline, error) {
+	p, err := t.NetworkTransport.AppendEntriesPipeline(id, to)
+	return pipeline{p}, err
+}
+
+// pipeline has calls whose answers come later.
+type pipeline struct{ raft.AppendPipeline }
+
+// AppendEntries implements raft.AppendPipeline.
+func (p pipeline) AppendEntries(c *raft.AppendEntriesRequest, a *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
+	shorten(c)
+	return p.AppendPipeline.AppendEntries(c, a)
 }
 
 // RequestVote implements raft.Transport. The vote of a node that has acknowledged what this one lacks does not count (CLU-11).

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"candlemark/internal/storage/cluster/clocks"
@@ -30,11 +33,15 @@ type witness struct {
 	node *Node
 	path string
 
-	mu    sync.Mutex
-	seen  map[string]position // by identity
-	saved map[string]position
-	at    map[string]time.Time // when a node was heard for the last time
-	led   time.Time            // when there was a leader for the last time
+	mu      sync.Mutex
+	seen    map[string]position // by identity
+	saved   map[string]position
+	at      map[string]time.Time // when a node was heard for the last time
+	moved   map[string]time.Time // when there was news of a node for the last time, from itself or others
+	free    map[string]int64     // bytes of the disk
+	held    map[uint64]time.Time // entries with which copies of the data end that are being sent, and until when they count
+	started time.Time
+	led     time.Time // when there was a leader for the last time
 }
 
 // stuck is for how many time-outs there must be no leader, with all nodes there, until witnesses are not believed: then too many nodes
@@ -42,7 +49,7 @@ type witness struct {
 const stuck = 75
 
 func openWitness(n *Node, dir string) (*witness, error) {
-	w := &witness{node: n, path: filepath.Join(dir, "peers.json"), seen: map[string]position{}, at: map[string]time.Time{}, led: time.Now()}
+	w := &witness{node: n, path: filepath.Join(dir, "peers.json"), seen: map[string]position{}, at: map[string]time.Time{}, moved: map[string]time.Time{}, free: map[string]int64{}, held: map[uint64]time.Time{}, led: time.Now(), started: time.Now()}
 	b, err := os.ReadFile(w.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -54,11 +61,13 @@ func openWitness(n *Node, dir string) (*witness, error) {
 	return w, err
 }
 
-// note records that the log of a node was at a position.
-func (w *witness) note(identity string, p position) {
-	w.recall(identity, p)
+// note records news of a node, from itself.
+func (w *witness) note(identity string, r remark) {
+	w.recall(identity, r.last)
 	w.mu.Lock()
+	w.free[identity] = r.free
 	w.at[identity] = time.Now()
+	w.moved[identity] = w.at[identity]
 	w.mu.Unlock()
 }
 
@@ -70,7 +79,7 @@ func (w *witness) recall(identity string, p position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.seen[identity].before(p) {
-		w.seen[identity] = p
+		w.seen[identity], w.moved[identity] = p, time.Now()
 	}
 }
 
@@ -109,7 +118,10 @@ func (w *witness) keep() error {
 	if len(members) > 0 {
 		maps.DeleteFunc(w.seen, func(identity string, _ position) bool { return !is[identity] })
 	}
-	maps.DeleteFunc(w.at, func(identity string, _ time.Time) bool { return !is[identity] })
+	for _, times := range []map[string]time.Time{w.at, w.moved} {
+		maps.DeleteFunc(times, func(identity string, _ time.Time) bool { return !is[identity] })
+	}
+	maps.DeleteFunc(w.free, func(identity string, _ int64) bool { return !is[identity] })
 	seen := maps.Clone(w.seen)
 	w.mu.Unlock()
 	if maps.Equal(seen, w.saved) {
@@ -120,6 +132,85 @@ func (w *witness) keep() error {
 		w.saved = seen
 	}
 	return err
+}
+
+// patience is for how long the log is kept for a node that is away.
+const patience = 15 * time.Minute
+
+// hold keeps the log behind an entry until a time, for a node that gets a copy of the data up to it.
+func (w *witness) hold(index uint64, until time.Time) {
+	w.mu.Lock()
+	w.held[index] = until
+	w.mu.Unlock()
+}
+
+// needed returns the first entry that nodes that are behind need, with the one before what they lack, which raft compares: of the log of the slowest node of which there was news lately, and of
+// copies that are being sent (CLU-13).
+func (w *witness) needed() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first, now := uint64(math.MaxUint64), time.Now()
+	for _, s := range w.node.raft.GetConfiguration().Configuration().Servers {
+		id := string(s.ID)
+		moved, ok := w.moved[id]
+		if !ok {
+			moved = w.started // nothing was heard yet
+		}
+		if id != w.node.self.identity() && now.Sub(moved) < patience {
+			first = min(first, w.seen[id].Index)
+		}
+	}
+	for index, until := range w.held {
+		if now.After(until) {
+			delete(w.held, index)
+			continue
+		}
+		first = min(first, index)
+	}
+	return first
+}
+
+// retention returns how many bytes of the log are kept for nodes that are behind.
+func (n *Node) retention() int64 {
+	if n.cfg.Retention > 0 {
+		return n.cfg.Retention
+	}
+	free, err := n.cfg.FS.Free(n.cfg.Dir)
+	if err != nil {
+		return 0
+	}
+	return int64(min(free/10, 8<<30))
+}
+
+// measure reads how much of this node's disk is free.
+func (n *Node) measure() {
+	free, err := n.cfg.FS.Free(n.cfg.Dir)
+	if err != nil {
+		free = math.MaxInt64
+	}
+	n.free.Store(int64(min(free, math.MaxInt64)))
+}
+
+// FreeDisk returns how many bytes a majority of the nodes can still store, as far as is known: a leader must not fill the disks of
+// the others, because consumers, too, free nothing without them (CLU-14).
+func (n *Node) FreeDisk() int64 {
+	list := []int64{n.free.Load()}
+	w := n.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
+		id := string(s.ID)
+		if s.Suffrage != raft.Voter || id == n.self.identity() {
+			continue
+		}
+		free, known := w.free[id]
+		if !known {
+			free = math.MaxInt64
+		}
+		list = append(list, free)
+	}
+	slices.Sort(list)
+	return list[(len(list)-1)/2] // so many and more have a majority
 }
 
 // last returns how far this node's own log is.
@@ -140,6 +231,7 @@ func (n *Node) last() position {
 type remark struct {
 	clocks.Stamp
 	last position
+	free int64 // bytes of the disk
 	seen map[string]position
 }
 
@@ -152,7 +244,7 @@ func (n *Node) now() int64 {
 // hear implements node.
 func (n *Node) hear(identity string, r remark) {
 	n.timing.clocks.Heard(r.Stamp, n.now())
-	n.witness.note(identity, r.last)
+	n.witness.note(identity, r)
 	for other, p := range r.seen {
 		n.witness.recall(other, p)
 	}
@@ -165,7 +257,7 @@ func (n *Node) answered(id raft.ServerID, address []byte, term uint64, sent int6
 	}
 	_, r := readRemark(address)
 	n.timing.clocks.Answered(nameOf(string(id)), r.Stamp, term, sent, n.now())
-	n.witness.note(string(id), r.last)
+	n.witness.note(string(id), r)
 }
 
 // trusted implements node.
@@ -184,7 +276,10 @@ func (n *Node) keep() {
 	for {
 		select {
 		case <-tick.C:
-			if err := errors.Join(n.timing.save(), n.witness.keep()); err != nil {
+			n.measure()
+			if err := errors.Join(n.timing.save(), n.witness.keep()); errors.Is(err, syscall.ENOSPC) {
+				n.cfg.Log.Warn().Err(err).Msg("what this node knows of the others is not stored")
+			} else if err != nil {
 				n.fail(fmt.Errorf("what this node knows of the others: %w", err))
 			}
 			if n.timing.stamp().Kind == clocks.Leads {
@@ -202,7 +297,7 @@ const maxSeen = 16
 func (n *Node) remark(heartbeat bool) []byte {
 	b := n.timing.stamp().Append([]byte(n.self.identity()))
 	last := n.last()
-	b = appendPosition(b, last)
+	b = binary.LittleEndian.AppendUint64(appendPosition(b, last), uint64(n.free.Load()))
 	if !heartbeat {
 		return append(b, 0)
 	}
@@ -233,10 +328,12 @@ func readRemark(b []byte) (address []byte, r remark) {
 		b = b[16:]
 		return p
 	}
-	if len(b) < 17 {
+	if len(b) < 25 {
 		return address, r
 	}
 	r.last = read()
+	r.free = int64(binary.LittleEndian.Uint64(b))
+	b = b[8:]
 	count := b[0]
 	for b = b[1:]; count > 0 && len(b) > 0 && len(b) >= 1+int(b[0])+16; count-- {
 		identity := string(b[1 : 1+b[0]])

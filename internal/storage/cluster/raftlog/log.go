@@ -53,9 +53,12 @@ type Log struct {
 	total  uint64 // bytes stored since Open
 	number uint64
 	err    error
+	cut    bool // entries were removed at the end, and none was stored since
 	buf    []byte
 
-	began atomic.Int64 // when the write that is under way began, ns since 1970; 0 for none
+	needed atomic.Uint64 // entries from this one on stay, too, up to most bytes
+	most   atomic.Int64
+	began  atomic.Int64 // when the write that is under way began, ns since 1970; 0 for none
 }
 
 var (
@@ -146,7 +149,8 @@ func (l *Log) GetLog(index uint64, to *raft.Log) error {
 // StoreLog implements raft.LogStore.
 func (l *Log) StoreLog(one *raft.Log) error { return l.StoreLogs([]*raft.Log{one}) }
 
-// StoreLogs implements raft.LogStore. An error of the disk is the error of all later calls.
+// StoreLogs implements raft.LogStore. An error of the disk is the error of all later calls, except for a full disk, after which the entries can be sent
+// again; but not if entries were replaced, as raft then takes those for the end of the log.
 func (l *Log) StoreLogs(list []*raft.Log) error {
 	if len(list) == 0 {
 		return nil
@@ -166,7 +170,9 @@ func (l *Log) StoreLogs(list []*raft.Log) error {
 	defer l.began.Store(0)
 	size := groupSize(list)
 	if f.end+size > f.size && f.end > pageSize {
-		if f, err = l.next(size); err != nil {
+		if f, err = l.next(size); errors.Is(err, vfs.ErrFull) && !l.cut {
+			return err
+		} else if err != nil {
 			return l.fail(err)
 		}
 	}
@@ -187,6 +193,7 @@ func (l *Log) StoreLogs(list []*raft.Log) error {
 	if cap(l.buf) > 8<<20 {
 		l.buf = nil
 	}
+	l.cut = false
 	l.number++
 	l.total += uint64(len(l.buf))
 	if len(l.places) == 0 {
@@ -272,7 +279,7 @@ func (l *Log) DeleteRange(low, high uint64) error {
 	case low > l.first && high < last:
 		return fmt.Errorf("entries %d to %d are in the middle of the log", low, high)
 	case low > l.first:
-		l.places = l.places[:low-l.first]
+		l.places, l.cut = l.places[:low-l.first], true
 		l.forget(last - low + 1)
 		return nil
 	case high >= last:
@@ -292,13 +299,30 @@ func (l *Log) DeleteRange(low, high uint64) error {
 	return l.recycle()
 }
 
+// Need says from which entry on nodes that are behind need the log; it keeps them up to a size in bytes.
+func (l *Log) Need(index uint64, most int64) {
+	l.needed.Store(index)
+	l.most.Store(most)
+}
+
 // spareable returns how many entries at the beginning are not needed by followers that are behind.
 func (l *Log) spareable() uint64 {
+	needed, most := l.needed.Load(), int(l.most.Load())
 	n, size := len(l.places), 0
-	for ; n > 0 && size < l.kept; n-- {
-		size += l.places[n-1].length
+	for n > 0 && (size < l.kept || size < most && l.first+uint64(n)-1 >= needed) {
+		n--
+		size += l.extent(n)
 	}
 	return uint64(n)
+}
+
+// extent returns how many bytes of its file a place takes.
+func (l *Log) extent(n int) int {
+	p := l.places[n]
+	if n+1 < len(l.places) && l.places[n+1].file == p.file {
+		return int(l.places[n+1].at - p.at)
+	}
+	return int(p.file.end - p.at)
 }
 
 // forget drops the last n entries from memory.

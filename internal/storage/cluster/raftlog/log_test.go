@@ -123,7 +123,7 @@ func TestLog(t *testing.T) {
 
 // TestKept: a snapshot leaves the last entries in the log.
 func TestKept(t *testing.T) {
-	l := open(t, vfs.NewMemory(1), raftlog.Options{Size: 16 << 10, Kept: 10_000})
+	l := open(t, vfs.NewMemory(1), raftlog.Options{Size: 16 << 10, Kept: 10 * 4096})
 	defer l.Close()
 	want := entries(1, 30, 1, 1000)
 	for _, e := range want {
@@ -135,6 +135,71 @@ func TestKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := check(l, want[20:]); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNeed_CLU13: entries that nodes need stay, up to a size.
+func TestNeed_CLU13(t *testing.T) {
+	l := open(t, vfs.NewMemory(1), raftlog.Options{Size: 16 << 10, Kept: 4096})
+	defer l.Close()
+	for _, e := range entries(1, 30, 1, 1000) {
+		if err := l.StoreLog(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		need  uint64
+		most  int64
+		first uint64
+	}{{2, 1 << 20, 2}, {2, 20 * 4096, 10}, {18, 1 << 20, 18}, {1, 1 << 20, 18}, {40, 1 << 20, 29}} {
+		l.Need(step.need, step.most)
+		if err := l.DeleteRange(1, 29); err != nil {
+			t.Fatal(err)
+		}
+		if first, _ := l.FirstIndex(); first != step.first {
+			t.Errorf("%+v: the first entry is %d", step, first)
+		}
+	}
+}
+
+// TestFull_CLU14: a full disk is no damage: the same entries can be stored later. Not so while entries are being replaced.
+func TestFull_CLU14(t *testing.T) {
+	fs := vfs.NewMemory(1)
+	failed := make(chan error, 1)
+	l := open(t, fs, raftlog.Options{Size: 16 << 10, OnFailure: func(err error) { failed <- err }})
+	defer l.Close()
+	fs.SetCapacity(1)
+	full := func() (n uint64) {
+		t.Helper()
+		for n = 1; n < 100; n++ {
+			last, _ := l.LastIndex()
+			if err := l.StoreLogs(entries(last+1, 1, 1, 5000)); errors.Is(err, vfs.ErrFull) {
+				return last
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Fatal("never full")
+		return 0
+	}
+	last := full()
+	fs.SetCapacity(1 << 40)
+	if err := l.StoreLogs(entries(last+1, 1, 1, 5000)); err != nil {
+		t.Errorf("with space again: %v", err)
+	}
+	if err := check(l, entries(1, int(last)+1, 1, 5000)); err != nil {
+		t.Error(err)
+	}
+	fs.SetCapacity(1)
+	last = full()
+	if err := l.DeleteRange(last, last); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.StoreLogs(entries(last, 4, 2, 5000)); !errors.Is(err, vfs.ErrFull) {
+		t.Errorf("replacing entries: %v", err)
+	}
+	if err := <-failed; !errors.Is(err, vfs.ErrFull) {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,77 @@
+package cluster_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"candlemark/internal/storage/cluster"
+	"candlemark/internal/storage/store/vfs"
+)
+
+// TestLaggingNode_CLU13: a node that was away gets what it lacks from the log, even if snapshots have been taken meanwhile.
+func TestLaggingNode_CLU13(t *testing.T) {
+	g := newTrio(t, func(name string, c *cluster.Config) {
+		shortLog(name, c)
+		c.Retention = 64 << 20
+	})
+	w := g.lead()
+	w.fill(1, 1, 5)
+	g.settled(w)
+	away := others(w.name)[0]
+	g.stop(away)
+	w.fill(1, 6, 60)
+	g.start(away)
+	g.settled(w)
+	if _, err := os.Stat(filepath.Join(g.cfg[away].Dir, "replica-1")); err != nil {
+		t.Errorf("it has got a copy of all data: %v", err)
+	}
+}
+
+// full is a disk without room for more files of the log while it is told to; measured is what it says of itself.
+type full struct {
+	vfs.FS
+	full *atomic.Bool
+}
+
+func (f full) Create(name string, size int64) (vfs.File, error) {
+	if f.full.Load() {
+		return nil, vfs.ErrFull
+	}
+	return f.FS.Create(name, size)
+}
+
+func (f full) Free(dir string) (uint64, error) {
+	if f.full.Load() {
+		return 1000, nil
+	}
+	return f.FS.Free(dir)
+}
+
+// TestFullFollower_CLU14: a follower whose disk is full stays a member, and goes on when there is room; a leader learns how much room a
+// majority has.
+func TestFullFollower_CLU14(t *testing.T) {
+	disks := map[string]full{}
+	g := newTrio(t, func(name string, c *cluster.Config) {
+		shortLog(name, c)
+		disks[name] = full{vfs.OS, &atomic.Bool{}}
+		c.FS = disks[name]
+	})
+	w := g.lead()
+	w.fill(1, 1, 2)
+	two := others(w.name)
+	disks[two[0]].full.Store(true)
+	w.fill(1, 3, 5)
+	if n := g.nodes[w.name].FreeDisk(); n < 1<<20 {
+		t.Errorf("one of three is full: %d bytes are free", n)
+	}
+	disks[two[1]].full.Store(true)
+	g.until(func() bool { return g.nodes[w.name].FreeDisk() == 1000 })
+	for _, name := range two {
+		disks[name].full.Store(false)
+	}
+	g.until(func() bool { return g.nodes[w.name].FreeDisk() > 1<<20 })
+	w.fill(1, 8, 5)
+	g.settled(w)
+}
