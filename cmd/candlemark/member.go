@@ -3,14 +3,17 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"time"
 
+	"candlemark/internal/access/certificate"
 	"candlemark/internal/admin/backup"
 	"candlemark/internal/admin/config"
 	"candlemark/internal/admin/systemd"
 	"candlemark/internal/storage/cluster"
+	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/transport/forward"
 
 	"github.com/rs/zerolog"
@@ -34,12 +37,16 @@ func serveMember(ctx context.Context, settings *config.Settings, log zerolog.Log
 	manager := systemd.New(os.Getenv)
 	m := &member{cfg: settings.Config, log: log, failed: make(chan error, 2), first: settings.First, notify: func(what string) { _ = manager.Notify(what) }}
 	c := settings.Cluster
-	err := m.listen()
+	secure, err := nodeCertificate(c.TLS, log)
+	if err == nil {
+		err = m.listen()
+	}
 	if err != nil {
 		log.Error().Err(err).Msg("start failed")
 		return 1
 	}
 	m.node, err = cluster.Open(cluster.Config{
+		TLS: secure,
 		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
 		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, Clients: m, Abandon: true, Log: log,
 	})
@@ -169,4 +176,19 @@ func (m *member) stop() int {
 	}
 	m.log.Info().Msg("stopped")
 	return 0
+}
+
+// nodeCertificate returns the certificates for connections to other nodes, which follow their files; nil for none.
+func nodeCertificate(files config.ClusterTLS, log zerolog.Logger) (wire.TLS, error) {
+	if files == (config.ClusterTLS{}) {
+		return nil, nil
+	}
+	s, err := certificate.Open(certificate.Files{
+		Cert: files.Cert, Key: files.Key, CA: files.CA, VerifyPeer: true, RequirePeer: true,
+		Failed: func(err error) { log.Error().Err(err).Msg("the new TLS certificate of this node cannot be used") },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the certificate for other nodes: %w", err)
+	}
+	return s, nil
 }

@@ -61,6 +61,13 @@ func (s *Source) Config() *tls.Config {
 	}
 }
 
+// Client returns the configuration for a connection to a server that must have a certificate for its name, by the roots of CA; the own
+// certificate is sent. The files are the current ones.
+func (s *Source) Client(server string) *tls.Config {
+	c := s.current()
+	return &tls.Config{MinVersion: c.MinVersion, MaxVersion: c.MaxVersion, Certificates: c.Certificates, RootCAs: c.ClientCAs, ServerName: server}
+}
+
 // Reload reads the files again. On an error everything stays as it was.
 func (s *Source) Reload() error { return Reload(s) }
 

@@ -11,7 +11,12 @@ type Cluster struct {
 	Members []string // name=host:port
 	Listen  string   // empty for the address among the members
 	Secret  string
+	// TLS has the files for the connections between the nodes: all of them or none.
+	TLS ClusterTLS
 }
+
+// ClusterTLS names files in PEM.
+type ClusterTLS struct{ Cert, Key, CA string }
 
 // minSecret is the least length of a secret, bytes.
 const minSecret = 16
@@ -48,7 +53,11 @@ func (c Cluster) check(wrong *problems) {
 	if !names[c.Node] {
 		wrong.add("cluster-member", "this node, %s, is not among the members", c.Node)
 	}
-	if len(c.Secret) < minSecret {
-		wrong.add("cluster-secret", "the secret of a cluster has at least %d bytes; CANDLEMARK_CLUSTER_SECRET sets it", minSecret)
+	secure := c.TLS != ClusterTLS{}
+	if len(c.Secret) < minSecret && (c.Secret != "" || !secure) {
+		wrong.add("cluster-secret", "the secret of a cluster has at least %d bytes; CANDLEMARK_CLUSTER_SECRET sets it; without one, certificates are needed", minSecret)
+	}
+	if secure && (c.TLS.Cert == "" || c.TLS.Key == "" || c.TLS.CA == "") {
+		wrong.add("cluster-tls-cert", "nodes that use TLS need a certificate, its key and the CA certificate of the cluster")
 	}
 }

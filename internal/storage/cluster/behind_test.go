@@ -10,7 +10,7 @@ import (
 	"candlemark/internal/storage/store/vfs"
 )
 
-// TestLaggingNode_CLU13: a node that was away gets what it lacks from the log, even if snapshots have been taken meanwhile.
+// TestLaggingNode_CLU13: a node that was away gets what it lacks from the log, even after snapshots.
 func TestLaggingNode_CLU13(t *testing.T) {
 	g := newTrio(t, func(name string, c *cluster.Config) {
 		shortLog(name, c)

@@ -31,7 +31,8 @@ type Config struct {
 	Name    string            // of this node
 	Members map[string]string // the addresses (host:port) of all nodes, by name
 	Listen  string            // the address of the port of the cluster; by default this node's in Members
-	Secret  []byte            // shared by all nodes
+	Secret  []byte            // shared by all nodes; may be empty with TLS
+	TLS     wire.TLS          // the certificates of the connections to other nodes; nil for none
 	// Timeout is how long a follower waits for a leader that is silent before it may become a candidate, 800 ms by default.
 	Timeout time.Duration
 	// Hang is how long a write to the log of a leader may take, 2 s by default; one to its journal, which also waits for checkpoints,
@@ -40,7 +41,7 @@ type Config struct {
 	// SegmentSize is that of the journal, bytes; 0 for the default.
 	SegmentSize int64
 	// SnapshotEvery is how many bytes of the log are between two snapshots, 64 MiB by default; Kept how many bytes of it stay always, 128 MiB
-	// by default, and Retention how many stay for nodes that are behind, by default 8 GiB or a tenth of the free disk (CLU-13).
+	// by default, and Retention how many stay for lagging nodes, by default 8 GiB or a tenth of the free disk (CLU-13).
 	SnapshotEvery, Kept, Retention int64
 	// Abandon: when this node no longer leads, the operations of its broker are never answered, because the process ends.
 	Abandon bool
@@ -175,7 +176,7 @@ func (n *Node) follows() error {
 func (n *Node) start() (err error) {
 	logger := hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: logWriter{n.cfg.Log}, DisableTime: true})
 	n.port, err = wire.Listen(n.cfg.Listen, wire.Config{
-		Secret: n.cfg.Secret, Hello: n.hello, Judge: n.judge, Network: n.cfg.Network, Log: n.cfg.Log,
+		Secret: n.cfg.Secret, TLS: n.cfg.TLS, Hello: n.hello, Judge: n.judge, Network: n.cfg.Network, Log: n.cfg.Log,
 		Address: func(identity string) (string, error) {
 			if a := n.cfg.Members[nameOf(identity)]; a != "" {
 				return a, nil

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"crypto/x509/pkix"
 	"errors"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"candlemark/integration/testkit"
+	"candlemark/internal/access/certificate"
 	"candlemark/internal/storage/cluster"
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store"
@@ -169,4 +172,38 @@ func flip(t *testing.T, path, text string) {
 	if _, err := f.WriteAt([]byte{b[at+5] ^ 1}, int64(at+5)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestTLS_CLU15: a cluster with certificates and without a secret; a node without certificates gets nothing from it.
+func TestTLS_CLU15(t *testing.T) {
+	a, said := testkit.NewAuthority(t), make(chan string, 1000)
+	g := newTrio(t, func(_ string, c *cluster.Config) {
+		files := certificate.Files{VerifyPeer: true, RequirePeer: true}
+		files.Cert, files.Key, files.CA = a.Write(t.TempDir(), a.Issue(pkix.Name{CommonName: "node"}))
+		source, err := certificate.Open(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.TLS, c.Secret = source, nil
+		c.Log = zerolog.New(lines(func(s string) {
+			select {
+			case said <- s:
+			default:
+			}
+		}))
+	})
+	w := g.lead()
+	w.fill(1, 1, 3)
+	g.settled(w)
+	away := others(w.name)[0]
+	g.stop(away)
+	c := g.cfg[away]
+	c.TLS = nil
+	g.cfg[away] = c
+	g.start(away)
+	waitFor(t, said, "TLS")
+	if leader := g.nodes[away].Leader(); leader != "" {
+		t.Errorf("it follows %s", leader)
+	}
+	w.fill(1, 4, 3)
 }

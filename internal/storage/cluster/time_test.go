@@ -24,7 +24,7 @@ func (w wrong) Now() (int64, time.Duration) {
 	return wall + int64(w.by), awake
 }
 
-// hourly gives the nodes wall clocks that are two hours apart.
+// hourly gives the nodes wall clocks two hours apart.
 func hourly(name string, c *cluster.Config) {
 	by := map[string]time.Duration{"n1": -time.Hour, "n2": 0, "n3": time.Hour}[name]
 	c.Machine = wrong{clock.System(), by}
@@ -75,7 +75,7 @@ func TestTimeGoesOn_CLU9(t *testing.T) {
 	}
 }
 
-// TestClocksApart_CLU10: a leader warns of clocks that are apart, and a node with such a clock cannot join.
+// TestClocksApart_CLU10: a leader warns of clocks far apart, and a node with such a clock cannot join.
 func TestClocksApart_CLU10(t *testing.T) {
 	said := make(chan string, 1000)
 	g := newTrio(t, func(name string, c *cluster.Config) {

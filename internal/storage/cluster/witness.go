@@ -39,7 +39,7 @@ type witness struct {
 	at      map[string]time.Time // when a node was heard for the last time
 	moved   map[string]time.Time // when there was news of a node for the last time, from itself or others
 	free    map[string]int64     // bytes of the disk
-	held    map[uint64]time.Time // entries with which copies of the data end that are being sent, and until when they count
+	held    map[uint64]time.Time // entries with which sent copies of the data end, and until when they count
 	started time.Time
 	led     time.Time // when there was a leader for the last time
 }
@@ -144,7 +144,7 @@ func (w *witness) hold(index uint64, until time.Time) {
 	w.mu.Unlock()
 }
 
-// needed returns the first entry that nodes that are behind need, with the one before what they lack, which raft compares: of the log of the slowest node of which there was news lately, and of
+// needed returns the first entry that lagging nodes need, with the one before what they lack, which raft compares: of the log of the slowest node of which there was news lately, and of
 // copies that are being sent (CLU-13).
 func (w *witness) needed() uint64 {
 	w.mu.Lock()
@@ -170,7 +170,7 @@ func (w *witness) needed() uint64 {
 	return first
 }
 
-// retention returns how many bytes of the log are kept for nodes that are behind.
+// retention returns how many bytes of the log are kept for lagging nodes.
 func (n *Node) retention() int64 {
 	if n.cfg.Retention > 0 {
 		return n.cfg.Retention

@@ -118,7 +118,7 @@ func (c *Clocks) Remember(now, wall int64) Memory {
 }
 
 // Begin returns the time of the cluster with which the leader of a term goes on; false if too few nodes have answered in this term, of
-// those that vote, this node among them. It is not ahead of what the last leader's clock would show (CLU-9).
+// the voters, this node among them. It is not ahead of what the last leader's clock would show (CLU-9).
 func (c *Clocks) Begin(term uint64, voters []string, now, wall int64) (begin int64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,7 +178,7 @@ func (c *Clocks) Led(term uint64, now, cluster int64) {
 	}
 }
 
-// Dates returns what the wall clocks of the cluster show: the median of those that were heard, or the earlier one of two, so that no date is
+// Dates returns what the wall clocks of the cluster show: the median of all that were heard, or the earlier one of two, so that no date is
 // early because a clock is wrong (CLU-10).
 func (c *Clocks) Dates(now, wall int64) int64 {
 	c.mu.Lock()

@@ -26,7 +26,7 @@ const (
 // Options of a Log.
 type Options struct {
 	Size int64 // of a file in bytes, 64 MiB by default
-	Kept int64 // bytes of entries that stay, when a snapshot has them, for nodes that are behind
+	Kept int64 // bytes of entries that stay, when a snapshot has them, for lagging nodes
 	// OnFailure is called once, from a goroutine of its own, when nothing more can be stored.
 	OnFailure func(error)
 }
@@ -299,13 +299,13 @@ func (l *Log) DeleteRange(low, high uint64) error {
 	return l.recycle()
 }
 
-// Need says from which entry on nodes that are behind need the log; it keeps them up to a size in bytes.
+// Need says from which entry on lagging nodes need the log; it keeps them up to a size in bytes.
 func (l *Log) Need(index uint64, most int64) {
 	l.needed.Store(index)
 	l.most.Store(most)
 }
 
-// spareable returns how many entries at the beginning are not needed by followers that are behind.
+// spareable returns how many entries at the beginning are not needed by lagging followers.
 func (l *Log) spareable() uint64 {
 	needed, most := l.needed.Load(), int(l.most.Load())
 	n, size := len(l.places), 0

@@ -9,7 +9,8 @@
 //
 // The sums are HMAC-SHA-256 with the secret of the cluster, over what was exchanged before, so that each side knows that the
 // other has the secret, and that nobody has changed the hello or the answer. An acceptor tells nothing to a dialer without the
-// secret, and does nothing that it asks for. The bytes after the answer are neither encrypted nor signed.
+// secret, and does nothing that it asks for. The bytes after the answer are neither encrypted nor signed, unless the nodes have certificates: then
+// all of it, the hello, too, is within TLS, and the secret may be empty.
 //
 // States: a connection is in its hello, then it belongs to who asked for it; a question (KindAsk) ends with its answer.
 //

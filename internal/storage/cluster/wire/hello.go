@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 	"time"
 )
 
@@ -83,7 +84,8 @@ var (
 	ErrSecret = errors.New("the secret of the cluster differs")
 	// ErrRefused is wrapped by the reasons that the other side gave.
 	ErrRefused = errors.New("refused")
-	errHello   = errors.New("what was received is no hello of a node")
+	errEnded   = errors.New("the other node has ended the hello, perhaps because only one of the two uses TLS; its log has the reason")
+	errHello   = errors.New("what was received is no hello of a node; perhaps only one of the two uses TLS")
 )
 
 const magic = "CmNode\x00\x01"
@@ -144,6 +146,9 @@ func greet(conn net.Conn, secret []byte, h Hello) (a Answer, err error) {
 	}
 	var c challenge
 	challenged, err := receive(conn, "", &c)
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		err = fmt.Errorf("%w: %w", errEnded, err)
+	}
 	if err != nil {
 		return a, err
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -31,13 +32,22 @@ type Config struct {
 	Client func(net.Conn, Client)
 	// Network, unless nil, replaces TCP.
 	Network Network
-	Log     zerolog.Logger
+	// TLS, unless nil, encrypts all connections; both sides have a certificate of the same authority.
+	TLS TLS
+	Log zerolog.Logger
 }
 
 // Network connects nodes. Nobody listens at an address: the error of Dial is syscall.ECONNREFUSED.
 type Network interface {
 	Listen(address string) (net.Listener, error)
 	Dial(address string, patience time.Duration) (net.Conn, error)
+}
+
+// TLS has the certificates of a node (package certificate).
+type TLS interface {
+	// Config is for connections that are accepted, Client for a connection to a host.
+	Config() *tls.Config
+	Client(host string) *tls.Config
 }
 
 // tcp is the Network of the machine.
@@ -98,6 +108,9 @@ func (p *Port) run() {
 		}
 		select {
 		case p.hellos <- struct{}{}:
+			if p.cfg.TLS != nil {
+				conn = tls.Server(conn, p.cfg.TLS.Config()) // the handshake is a part of the hello
+			}
 			go p.welcome(conn)
 		default:
 			_ = conn.Close()
@@ -200,17 +213,39 @@ func (p *Port) dial(h Hello, patience time.Duration) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := p.cfg.Network.Dial(address, patience)
+	conn, err := p.connect(address, patience)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := greet(conn, p.cfg.Secret, h); err != nil {
-		if errors.Is(err, ErrRefused) || errors.Is(err, ErrSecret) {
+		if differs(err) {
 			p.say(address, h.To, err)
 		}
 		return nil, fmt.Errorf("%s at %s: %w", h.To, address, errors.Join(err, conn.Close()))
 	}
 	return conn, nil
+}
+
+// connect connects to an address, with TLS if there are certificates.
+func (p *Port) connect(address string, patience time.Duration) (net.Conn, error) {
+	conn, err := p.cfg.Network.Dial(address, patience)
+	if err != nil || p.cfg.TLS == nil {
+		return conn, err
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = address
+	}
+	return tls.Client(conn, p.cfg.TLS.Client(host)), nil
+}
+
+// differs reports whether the settings of two nodes do not fit, rather than that their connection has ended.
+func differs(err error) bool {
+	var unverified *tls.CertificateVerificationError
+	var plain tls.RecordHeaderError
+	var alert tls.AlertError
+	return errors.Is(err, ErrRefused) || errors.Is(err, ErrSecret) || errors.Is(err, errHello) || errors.Is(err, errEnded) ||
+		errors.As(err, &unverified) || errors.As(err, &plain) || errors.As(err, &alert)
 }
 
 // track adds a connection to those that Close ends.
@@ -228,7 +263,7 @@ func (p *Port) track(l *link) (net.Conn, error) {
 
 // Ask asks the node at an address who it is, with KindAsk or KindJoin.
 func (p *Port) Ask(address, kind string) (Answer, error) {
-	conn, err := p.cfg.Network.Dial(address, Patience)
+	conn, err := p.connect(address, Patience)
 	if err != nil {
 		return Answer{}, err
 	}
