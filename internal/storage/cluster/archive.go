@@ -13,6 +13,7 @@ import (
 
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store/segment"
+	"candlemark/internal/storage/store/vfs"
 
 	"github.com/hashicorp/raft"
 )
@@ -131,17 +132,17 @@ type unpacker struct {
 	done chan error
 }
 
-func newUnpacker(dir string) (*unpacker, error) {
-	if err := os.RemoveAll(dir); err != nil {
+func (n *Node) newUnpacker(dir string) (*unpacker, error) {
+	if err := n.removeFolder(dir); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, segment.Folder), 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), n.cfg.FS.MakeDir(filepath.Join(dir, segment.Folder))); err != nil {
 		return nil, err
 	}
 	read, write := io.Pipe()
 	u := &unpacker{dir, write, make(chan error, 1)}
 	go func() {
-		err := unpack(read, dir)
+		err := unpack(read, n.cfg.FS, dir)
 		u.done <- err
 		_ = read.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 	}()
@@ -157,7 +158,7 @@ func (u *unpacker) Close() error {
 	return <-u.done
 }
 
-func unpack(r io.Reader, dir string) error {
+func unpack(r io.Reader, disk vfs.FS, dir string) error {
 	for {
 		var head [8]byte
 		if _, err := io.ReadFull(r, head[:2]); err != nil {
@@ -165,7 +166,7 @@ func unpack(r io.Reader, dir string) error {
 		}
 		n := binary.BigEndian.Uint16(head[:])
 		if n == 0 {
-			return errors.Join(syncFolder(filepath.Join(dir, segment.Folder)), syncFolder(dir), syncFolder(filepath.Dir(dir)))
+			return errors.Join(disk.SyncDir(filepath.Join(dir, segment.Folder)), vfs.OS.SyncDir(dir), vfs.OS.SyncDir(filepath.Dir(dir)))
 		}
 		if n > maxName {
 			return errors.New("the name of a file of the replica is too long")
@@ -177,23 +178,26 @@ func unpack(r io.Reader, dir string) error {
 		if _, err := io.ReadFull(r, head[:]); err != nil {
 			return err
 		}
-		if err := unpackFile(r, dir, string(name), int64(binary.BigEndian.Uint64(head[:]))); err != nil {
+		if err := unpackFile(r, disk, dir, string(name), int64(binary.BigEndian.Uint64(head[:]))); err != nil {
 			return err
 		}
 	}
 }
 
-func unpackFile(r io.Reader, dir, name string, size int64) error {
+func unpackFile(r io.Reader, disk vfs.FS, dir, name string, size int64) error {
 	base, inJournal := strings.CutPrefix(name, segment.Folder+"/")
 	if !filepath.IsLocal(base) || strings.ContainsAny(base, `/\`) || !inJournal && name != definitions.FileName || size < 0 {
 		return fmt.Errorf("a replica has no file %q", name)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, filepath.FromSlash(name)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if !inJournal {
+		disk = vfs.OS // of definitions
+	}
+	f, err := disk.Create(filepath.Join(dir, filepath.FromSlash(name)), size)
 	if err != nil {
 		return err
 	}
 	sum := crc32.New(castagnoli)
-	_, err = io.CopyN(io.MultiWriter(f, sum), r, size)
+	_, err = io.CopyN(io.MultiWriter(io.NewOffsetWriter(f, 0), sum), r, size)
 	var want [4]byte
 	if err == nil {
 		_, err = io.ReadFull(r, want[:])

@@ -7,13 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+
+	"candlemark/internal/storage/store/vfs"
 )
 
 // An identity is the name of a node and the life of its folder: an emptied node is another one, which has promised nothing.
@@ -36,6 +38,7 @@ func roster(members map[string]string) string {
 
 // self has a node's knowledge of itself, in the file node.json.
 type self struct {
+	disk vfs.FS
 	path string
 	id   string // identity
 	mu   sync.Mutex
@@ -50,18 +53,15 @@ type identityFile struct {
 }
 
 // openSelf reads the file, and creates it if missing.
-func openSelf(dir, name string) (*self, error) {
-	s := &self{path: filepath.Join(dir, "node.json")}
-	b, err := os.ReadFile(s.path)
+func openSelf(disk vfs.FS, dir, name string) (*self, error) {
+	s := &self{disk: disk, path: filepath.Join(dir, "node.json")}
+	err := readFile(disk, s.path, &s.identityFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		life := make([]byte, 8)
 		_, _ = rand.Read(life) // never fails
 		s.identityFile = identityFile{Name: name, Life: hex.EncodeToString(life)}
 		s.id = identityOf(s.Name, s.Life)
-		return s, writeFile(s.path, s.identityFile)
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &s.identityFile)
+		return s, writeFile(s.disk, s.path, s.identityFile)
 	}
 	if err == nil && s.Name != name {
 		err = fmt.Errorf("the folder is that of the node %s of a cluster, not of %s", s.Name, name)
@@ -84,7 +84,7 @@ func (s *self) join(cluster string, first []string) error {
 	defer s.mu.Unlock()
 	next := s.identityFile
 	next.Cluster, next.First = cluster, first
-	if err := writeFile(s.path, next); err != nil {
+	if err := writeFile(s.disk, s.path, next); err != nil {
 		return err
 	}
 	s.identityFile = next
@@ -97,27 +97,42 @@ func clusterOf(first []string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// readFile reads a file with JSON. Errors: fs.ErrNotExist, or others.
+func readFile(disk vfs.FS, path string, v any) error {
+	size, err := disk.Stat(path)
+	if err != nil {
+		return err
+	}
+	f, err := disk.OpenRead(path)
+	if err != nil {
+		return err
+	}
+	b := make([]byte, size)
+	if _, err = f.ReadAt(b, 0); errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return json.Unmarshal(b, v)
+}
+
 // writeFile replaces a file with JSON, durably and in one step.
-func writeFile(path string, v any) error {
+func writeFile(disk vfs.FS, path string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(path + ".new")
+	if err := disk.Remove(path + ".new"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := disk.Create(path+".new", int64(len(b)))
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(b)
+	_, err = f.WriteAt(b, 0)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return errors.Join(os.Rename(path+".new", path), syncFolder(filepath.Dir(path)))
-}
-
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(disk.Rename(path+".new", path), disk.SyncDir(filepath.Dir(path)))
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -123,10 +122,10 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	dir := filepath.Join(n.cfg.Dir, raftlog.Folder)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := n.cfg.FS.MakeDir(dir); err != nil {
 		return err
 	}
-	if n.self, err = openSelf(dir, n.cfg.Name); err != nil {
+	if n.self, err = openSelf(n.cfg.FS, dir, n.cfg.Name); err != nil {
 		return err
 	}
 	if n.timing, err = openTiming(n, dir); err != nil {
@@ -204,8 +203,9 @@ func (n *Node) start() (err error) {
 	c.LocalID, c.Logger, c.NoSnapshotRestoreOnStart, c.NotifyCh = raft.ServerID(n.self.identity()), logger, true, n.leads
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = n.cfg.Timeout, n.cfg.Timeout, n.cfg.Timeout
 	c.CommitTimeout, c.MaxAppendEntries, c.BatchApplyCh, c.NoLegacyTelemetry = n.cfg.Timeout/40, 16, true, true
-	// compact takes snapshots, by bytes; the log keeps what followers may need.
-	c.SnapshotInterval, c.SnapshotThreshold, c.TrailingLogs = time.Hour, math.MaxInt64, 0
+	// compact takes snapshots, by bytes; the log keeps what followers may need. An order to remove its last entry, too, is about a snapshot that
+	// was received, so that raft must not give it after others.
+	c.SnapshotInterval, c.SnapshotThreshold, c.TrailingLogs = time.Hour, math.MaxInt64, 1
 	if n.raft, err = raft.NewRaft(c, n.machine, n.log, n.ballots, n.snapshots, n.transport); err != nil {
 		return err
 	}

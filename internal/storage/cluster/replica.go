@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,7 @@ func (n *Node) openData() error {
 	}
 	for _, e := range names {
 		if path := filepath.Join(n.cfg.Dir, e.Name()); strings.HasPrefix(e.Name(), replicaPrefix) && path != n.folder(generation) {
-			if err := os.RemoveAll(path); err != nil {
+			if err := n.removeFolder(path); err != nil {
 				return err
 			}
 		}
@@ -103,6 +104,21 @@ func (n *Node) openReplica(generation uint64) (r *replica, err error) {
 	return r, nil
 }
 
+// removeFolder removes the folder of a replica, if there is one.
+func (n *Node) removeFolder(dir string) error {
+	journal := filepath.Join(dir, segment.Folder)
+	names, err := n.cfg.FS.List(journal)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, name := range names {
+		if err := n.cfg.FS.Remove(filepath.Join(journal, name)); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(dir)
+}
+
 func (r *replica) close() error { return errors.Join(r.journal.Close(), r.definitions.Close()) }
 
 // install replaces the replica by the received one, in one step: the file of the snapshot names its folder.
@@ -130,5 +146,5 @@ func (n *Node) install() error {
 	if err := n.adopt(r, got); err != nil {
 		return err
 	}
-	return errors.Join(old.close(), os.RemoveAll(n.folder(got.Generation-1)))
+	return errors.Join(old.close(), n.removeFolder(n.folder(got.Generation-1)))
 }

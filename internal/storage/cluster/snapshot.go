@@ -1,12 +1,10 @@
 package cluster
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"sync"
 
@@ -36,20 +34,18 @@ type state struct {
 
 func openSnapshots(n *Node, path string) (*snapshots, error) {
 	s := &snapshots{node: n, path: path}
-	b, err := os.ReadFile(path)
+	saved := &state{}
+	err := readFile(n.cfg.FS, path, saved)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
-	if err == nil {
-		s.saved = &state{}
-		err = json.Unmarshal(b, s.saved)
-	}
+	s.saved = saved
 	return s, err
 }
 
 // save makes a state durable, in one step.
 func (s *snapshots) save(saved *state) error {
-	err := writeFile(s.path, saved)
+	err := writeFile(s.node.cfg.FS, s.path, saved)
 	if err == nil {
 		s.saved = saved
 	}
@@ -114,7 +110,7 @@ func (k *sink) ID() string { return k.state.meta().ID }
 func (k *sink) Write(b []byte) (int, error) {
 	if k.unpack == nil {
 		k.state.Generation++
-		u, err := newUnpacker(k.snapshots.node.folder(k.state.Generation))
+		u, err := k.snapshots.node.newUnpacker(k.snapshots.node.folder(k.state.Generation))
 		if err != nil {
 			return 0, err
 		}
@@ -153,5 +149,5 @@ func (k *sink) Cancel() error {
 		return nil
 	}
 	_ = k.unpack.Close()
-	return os.RemoveAll(k.unpack.dir)
+	return k.snapshots.node.removeFolder(k.unpack.dir)
 }

@@ -1,12 +1,10 @@
 package cluster
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -44,12 +42,9 @@ type reign struct {
 
 func openTiming(n *Node, dir string) (*timing, error) {
 	t := &timing{node: n, machine: n.cfg.Machine, path: filepath.Join(dir, "time.json"), warned: map[string]bool{}}
-	b, err := os.ReadFile(t.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	err := readFile(n.cfg.FS, t.path, &t.saved)
+	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
-	case err == nil:
-		err = json.Unmarshal(b, &t.saved)
 	}
 	t.clocks = clocks.New(t.saved)
 	return t, err
@@ -136,7 +131,7 @@ func (t *timing) save() error {
 	if m.Term == 0 || m.Term == t.saved.Term && max(m.Ahead-t.saved.Ahead, t.saved.Ahead-m.Ahead) < slack {
 		return nil
 	}
-	err := writeFile(t.path, m)
+	err := writeFile(t.node.cfg.FS, t.path, m)
 	if err == nil {
 		t.saved = m
 	}

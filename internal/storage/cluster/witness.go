@@ -2,20 +2,18 @@ package cluster
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"candlemark/internal/storage/cluster/clocks"
+	"candlemark/internal/storage/store/vfs"
 
 	"github.com/hashicorp/raft"
 )
@@ -50,12 +48,9 @@ const stuck = 75
 
 func openWitness(n *Node, dir string) (*witness, error) {
 	w := &witness{node: n, path: filepath.Join(dir, "peers.json"), seen: map[string]position{}, at: map[string]time.Time{}, moved: map[string]time.Time{}, free: map[string]int64{}, held: map[uint64]time.Time{}, led: time.Now(), started: time.Now()}
-	b, err := os.ReadFile(w.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	err := readFile(n.cfg.FS, w.path, &w.seen)
+	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
-	case err == nil:
-		err = json.Unmarshal(b, &w.seen)
 	}
 	w.saved = maps.Clone(w.seen)
 	return w, err
@@ -127,7 +122,7 @@ func (w *witness) keep() error {
 	if maps.Equal(seen, w.saved) {
 		return nil
 	}
-	err := writeFile(w.path, seen)
+	err := writeFile(w.node.cfg.FS, w.path, seen)
 	if err == nil {
 		w.saved = seen
 	}
@@ -277,7 +272,7 @@ func (n *Node) keep() {
 		select {
 		case <-tick.C:
 			n.measure()
-			if err := errors.Join(n.timing.save(), n.witness.keep()); errors.Is(err, syscall.ENOSPC) {
+			if err := errors.Join(n.timing.save(), n.witness.keep()); errors.Is(err, vfs.ErrFull) {
 				n.cfg.Log.Warn().Err(err).Msg("what this node knows of the others is not stored")
 			} else if err != nil {
 				n.fail(fmt.Errorf("what this node knows of the others: %w", err))
