@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"candlemark/integration/testkit"
 
@@ -32,6 +33,7 @@ type client struct {
 	tags    map[string]string // of consumers, by queue
 	// published are the bodies of the messages published on the channel; the first has number 1.
 	published []string
+	deaf      atomic.Bool // it records no more events
 }
 
 // named returns the client of that name, connected and with an open channel.
@@ -91,6 +93,9 @@ func (c *client) see(order int, what, item, tail string) { c.seeFrom("", order, 
 
 // seeFrom records an event that is ordered only relative to events of the same queue.
 func (c *client) seeFrom(queue string, order int, what, item, tail string) {
+	if c.deaf.Load() {
+		return
+	}
 	c.seen <- sight{at: c.Elapsed() - c.begin, who: c.name, order: order, queue: queue, what: what, item: item, tail: tail}
 }
 

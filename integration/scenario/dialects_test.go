@@ -49,7 +49,7 @@ func TestDialects(t *testing.T) {
 					return
 				}
 				directives := read(t, string(text))
-				for i, got := range play(t, directives, in) {
+				for i, got := range play(t, directives, stage{dialect: in}) {
 					want := directives[i].Expected
 					if in == azure {
 						got, want = histories.ReplaceAllString(got, ""), histories.ReplaceAllString(want, "")

@@ -32,6 +32,9 @@
 // 4 addresses them and to entities of Azure Service Bus, and wants the same answers. A file that has others says why:
 // "# Not AMQP 1.0: …", "# Not Service Bus: …".
 //
+// TestFailoverIsARestart plays the files on a broker alone and on a cluster, with a restart or a failover before every step, and
+// compares the answers with each other.
+//
 // Without a rule in its comments a file fails. With -rewrite, or CANDLEMARK_REWRITE in the environment, the answers
 // are written anew.
 package scenario

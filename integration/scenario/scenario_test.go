@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"candlemark/integration/testkit"
+	"candlemark/supervision"
 
 	"github.com/cockroachdb/datadriven"
 )
@@ -38,7 +39,7 @@ func TestScenarios(t *testing.T) {
 			t.Errorf("%s: no comment cites a rule of docs/spec", path)
 		}
 		// The library's own goroutines and timers must stay outside the bubble.
-		seen := play(t, read(t, string(text)), amqp091)
+		seen := play(t, read(t, string(text)), stage{dialect: amqp091})
 		datadriven.RunTest(t, path, func(*testing.T, *datadriven.TestData) string {
 			next := seen[0]
 			seen = seen[1:]
@@ -56,10 +57,18 @@ func read(t *testing.T, text string) (directives []datadriven.TestData) {
 	return directives
 }
 
-// play runs directives in a bubble and returns the events seen during each.
-func play(t *testing.T, directives []datadriven.TestData, in dialect) (seen []string) {
-	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
-		s := &stage{Bubble: b, clients: map[string]*client{}, dialect: in, begin: b.Elapsed()}
+// play runs directives in a bubble, on a stage of that kind, and returns the events seen during each.
+func play(t *testing.T, directives []datadriven.TestData, kind stage) (seen []string) {
+	var change func(*supervision.Config)
+	if kind.recovery != nil {
+		change = kind.stores.open
+	}
+	testkit.RunStored(t, change, func(b *testkit.Bubble) {
+		s := &kind
+		if kind.recovery != nil {
+			b.Cleanup(kind.stores.close)
+		}
+		s.Bubble, s.clients, s.begin = b, map[string]*client{}, b.Elapsed()
 		defer func() {
 			for _, c := range s.clients {
 				c.hangUp()
@@ -90,6 +99,7 @@ type stage struct {
 	dialect dialect
 	begin   time.Duration
 	seen    chan sight
+	*recovery
 }
 
 // sight is an event seen by a client.
@@ -108,7 +118,12 @@ func (s *stage) do(c command) {
 		s.seen = make(chan sight, 1<<16)
 	}
 	c.stage = s
+	line := c.args
 	c.words = c.positional()
+	if s.recovery != nil {
+		s.restartBefore(&c, line)
+		defer s.unable(&c)
+	}
 	if ours := operations[c.who]; ours != nil {
 		ours(&c)
 	} else {

@@ -247,6 +247,9 @@ func (c *command) settle(to fate) {
 	for len(c.words) > 0 {
 		body := c.word("a body")
 		settle, ok := c.client.unacked.LoadAndDelete(body)
+		if !ok && c.recovery != nil {
+			panic(unable("has no unacked " + body))
+		}
 		if !ok {
 			c.Fatalf("%s: %s has no unacked %q", c.pos, c.who, body)
 		}
@@ -289,22 +292,34 @@ func (c *command) vanish() {
 	delete(c.clients, c.who)
 }
 
-func (c *command) restart() {
-	left := c.clients
-	c.clients = map[string]*client{}
-	c.Restart(c.duration())
+func (c *command) restart() { c.stage.restart(c.duration()) }
+
+func (s *stage) restart(off time.Duration) {
+	left := s.clients
+	s.clients = map[string]*client{}
+	s.Restart(off)
 	for _, client := range left {
 		client.hangUp()
 	}
 }
 
-func (c *command) crash() {
-	for _, client := range c.clients {
+func (c *command) crash() { c.stage.crash(c.duration()) }
+
+func (s *stage) crash(off time.Duration) {
+	if s.recovery != nil {
+		s.stores.crash()
+		s.Log.Allow("definition could not be", "journal") // by what still writes
+	}
+	for _, client := range s.clients {
 		client.conn.Cut() // connections are cut without a close
 		client.hangUp()
 	}
-	clear(c.clients)
-	c.Crash(c.duration())
+	clear(s.clients)
+	if s.recovery != nil {
+		s.Restart(off)
+	} else {
+		s.Crash(off)
+	}
 }
 
 // show lists all queues as the broker describes them.

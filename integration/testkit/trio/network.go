@@ -141,19 +141,13 @@ func (n *Network) pump(from, to net.Conn, over link) {
 				n.changed.Wait()
 			}
 			n.mu.Unlock()
-			if count > 0 {
-				if _, err := to.Write(buffer[:count]); err != nil {
-					break
-				}
-			}
+			_, _ = to.Write(buffer[:count]) // an end that is closed discards it
 			if err != nil {
 				break
 			}
 		}
 		_ = to.Close()
-		_ = from.Close()
 		n.mu.Lock()
-		delete(n.pipes, from)
 		delete(n.pipes, to)
 		n.mu.Unlock()
 	})

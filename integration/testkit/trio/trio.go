@@ -30,7 +30,7 @@ type Trio struct {
 // patience is how long an election may take.
 const patience = time.Minute
 
-// New forms a cluster with this time-out of elections, and waits for its first term. It is closed at the end of the test.
+// New forms a cluster with this time-out of elections, and waits for its first term. Close ends it.
 func New(t testing.TB, timeout time.Duration) *Trio {
 	t.Helper()
 	c := &Trio{TB: t, Network: NewNetwork(), nodes: map[string]*cluster.Node{}, elected: make(chan string, 1000)}
@@ -38,7 +38,6 @@ func New(t testing.TB, timeout time.Duration) *Trio {
 	for _, name := range Names {
 		members[name] = name
 	}
-	t.Cleanup(c.close)
 	for i, name := range Names {
 		n, err := cluster.Open(cluster.Config{
 			Dir: filepath.Join(dir, name), Name: name, Members: members, Secret: []byte("secret of the test"), Timeout: timeout, SegmentSize: 1 << 20,
@@ -60,7 +59,8 @@ func New(t testing.TB, timeout time.Duration) *Trio {
 	return c
 }
 
-func (c *Trio) close() {
+// Close ends all nodes.
+func (c *Trio) Close() {
 	for _, n := range c.nodes {
 		if err := n.Close(); err != nil {
 			c.Error(err)

@@ -23,6 +23,7 @@ func put(c *trio.Trio, seq uint64) error {
 func TestTrio(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := trio.New(t, time.Second)
+		defer c.Close()
 		if err := put(c, 1); err != nil {
 			t.Fatal(err)
 		}
