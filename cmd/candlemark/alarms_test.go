@@ -95,7 +95,8 @@ func TestAlarmVerbs(t *testing.T) {
 }
 
 func TestAlarmVerbs_Refused(t *testing.T) {
-	const few, many, bad = "not enough arguments.", "too many arguments.", "Bad argument."
+	const few, many = "not enough arguments.", "too many arguments."
+	const limit = "Bad argument: the limit must be a number of bytes, a size such as 2GB, or mem_relative and a fraction of the memory"
 	for line, want := range map[string]struct {
 		text string
 		code int
@@ -104,18 +105,18 @@ func TestAlarmVerbs_Refused(t *testing.T) {
 		"set_vm_memory_high_watermark absolute":       {few, 64},
 		"set_vm_memory_high_watermark 0.4 0.5":        {many, 64},
 		"set_vm_memory_high_watermark absolute 2GB x": {many, 64},
-		"set_vm_memory_high_watermark abc":            {bad, 65},
+		"set_vm_memory_high_watermark abc":            {"Bad argument: the threshold must be a fraction of the memory such as 0.6, or absolute and a size such as 2GB", 65},
 		"set_vm_memory_high_watermark 1.5":            {"Bad argument: The threshold should be a fraction between 0.0 and 1.0", 65},
 		"set_vm_memory_high_watermark -- -0.1":        {"Bad argument: The threshold should be a fraction between 0.0 and 1.0", 65},
 		"set_vm_memory_high_watermark absolute 2gb":   {"Bad argument: Invalid units.", 65},
 		"set_vm_memory_high_watermark absolute 2.5GB": {"Bad argument: The threshold should be an integer.", 65},
-		"set_vm_memory_high_watermark absolute much":  {bad, 65},
+		"set_vm_memory_high_watermark absolute much":  {"Bad argument: the size must be a number of bytes or a size such as 2GB", 65},
 		"set_disk_free_limit":                         {few, 64},
 		"set_disk_free_limit mem_relative":            {few, 64},
 		"set_disk_free_limit 50MB 1":                  {many, 64},
-		"set_disk_free_limit 1.5GB":                   {bad, 65},
-		"set_disk_free_limit 10XB":                    {bad, 65},
-		"set_disk_free_limit mem_relative x":          {bad, 65},
+		"set_disk_free_limit 1.5GB":                   {limit, 65},
+		"set_disk_free_limit 10XB":                    {limit, 65},
+		"set_disk_free_limit mem_relative x":          {"Bad argument: the fraction of the memory must be a number such as 1.5", 65},
 		"set_disk_free_limit mem_relative 1 2":        {many, 64},
 	} {
 		_, stderr, code := candlemark("http://127.0.0.1:1", strings.Fields(line)...)

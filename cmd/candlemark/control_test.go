@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -196,6 +197,48 @@ func TestNoBroker(t *testing.T) {
 	s.Close()
 	_, stderr, code := candlemark(url, "list_policies")
 	if code != 69 || !strings.HasPrefix(stderr, "Error: no broker answers at "+url+". Is it running? ") {
+		t.Errorf("exit %d, %q", code, stderr)
+	}
+}
+
+// A missing object is not a missing virtual host.
+func TestMissingObject(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/vhosts/here" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		_, _ = w.Write([]byte("{}"))
+	}))
+	defer s.Close()
+	for vhost, want := range map[string]string{"here": "Error:\nNot found: nobody\n", "elsewhere": "Virtual host 'elsewhere' does not exist\n"} {
+		if _, stderr, code := candlemark(s.URL, "delete_access_key", "nobody", "-p", vhost); code != 65 || stderr != want {
+			t.Errorf("exit %d, %q", code, stderr)
+		}
+	}
+}
+
+// An address of another protocol gets an error that says so.
+func TestOtherProtocol(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			_, _ = c.Write([]byte("AMQP\x00\x00\x09\x01"))
+			_ = c.Close()
+		}
+	}()
+	if _, stderr, code := candlemark("http://"+l.Addr().String(), "list_policies"); code != 69 || !strings.HasSuffix(stderr, " is not the broker's HTTP API, whose port is 15672 by default. --url names another address\n") {
+		t.Errorf("exit %d, %q", code, stderr)
+	}
+	_ = l.Close()
+	<-done
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	if _, stderr, code := candlemark(strings.Replace(s.URL, "http:", "https:", 1), "list_policies"); code != 69 || !strings.HasSuffix(stderr, " does not use TLS: its address begins with http://\n") {
 		t.Errorf("exit %d, %q", code, stderr)
 	}
 }

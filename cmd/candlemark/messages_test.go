@@ -129,11 +129,11 @@ func TestScheduledVerbs_DLY11(t *testing.T) {
 	})
 	const gone = "no such scheduled message: it was released or cancelled, or never existed"
 	refusals(t, url, []refusal{
-		{"cancel_scheduled|q", commandline.ExitUsage, "not enough arguments."},
+		{"cancel_scheduled|q", commandline.ExitUsage, "not enough arguments: an id or --message-id is required"},
 		{"cancel_scheduled|q|1|2", commandline.ExitUsage, "too many arguments."},
 		{"cancel_scheduled|q|1|--message-id|a", commandline.ExitUsage, "too many arguments."},
 		{"cancel_scheduled|q|1", commandline.ExitData, gone},
-		{"reschedule|q|1", commandline.ExitUsage, "not enough arguments."},
+		{"reschedule|q|1", commandline.ExitUsage, "not enough arguments: an id or --message-id, and a time, are required"},
 		{"reschedule|q|1|tomorrow", commandline.ExitUnavailable, "due must be an RFC 3339 time or milliseconds since 1970, not tomorrow"},
 		{"reschedule|q|--message-id|a|1", commandline.ExitData, gone},
 		{"list_scheduled|none", commandline.ExitData, "NOT_FOUND - no queue 'none' in vhost '/'"},

@@ -45,6 +45,11 @@ func (k *keeper) VHosts(context.Context) (names []string, err error) {
 	return names, nil
 }
 
+// Exchange finds any exchange.
+func (k *keeper) Exchange(context.Context, string, string) (*management.Exchange, error) {
+	return &management.Exchange{}, nil
+}
+
 func (k *keeper) Overview(context.Context) (management.Overview, error) {
 	return management.Overview{}, nil
 }

@@ -72,7 +72,7 @@ func checkWatermark(arguments []string) (wrong string, code int) {
 		whole, unit := splitSize(arguments[1])
 		switch {
 		case whole == "":
-			return "Bad argument.", verb.ExitData
+			return "Bad argument: the size must be a number of bytes or a size such as 2GB", verb.ExitData
 		case strings.HasPrefix(unit, "."):
 			return "Bad argument: The threshold should be an integer.", verb.ExitData
 		case !knownSize(arguments[1]):
@@ -83,7 +83,7 @@ func checkWatermark(arguments []string) (wrong string, code int) {
 	f, err := strconv.ParseFloat(arguments[0], 64)
 	switch {
 	case err != nil:
-		return "Bad argument.", verb.ExitData
+		return "Bad argument: the threshold must be a fraction of the memory such as 0.6, or absolute and a size such as 2GB", verb.ExitData
 	case !(f >= 0 && f <= 1):
 		return "Bad argument: The threshold should be a fraction between 0.0 and 1.0", verb.ExitData
 	}
@@ -96,10 +96,10 @@ func checkDiskLimit(arguments []string) (wrong string, code int) {
 	}
 	if len(arguments) > 1 {
 		if _, err := config.ParseDiskLimit("mem_relative " + arguments[1]); err != nil {
-			return "Bad argument.", verb.ExitData
+			return "Bad argument: the fraction of the memory must be a number such as 1.5", verb.ExitData
 		}
 	} else if !knownSize(arguments[0]) {
-		return "Bad argument.", verb.ExitData
+		return "Bad argument: the limit must be a number of bytes, a size such as 2GB, or mem_relative and a fraction of the memory", verb.ExitData
 	}
 	return "", 0
 }

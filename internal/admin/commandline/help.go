@@ -14,11 +14,9 @@ import (
 
 // Help prints the help of the first verb among args, or the list of all if there is none, and returns the exit code.
 func (p *Program) Help(args []string) int {
-	for _, a := range args {
-		if v := named(p.rows(), a); v != nil {
-			p.explain(v)
-			return 0
-		}
+	if v := p.first(args); v != nil {
+		p.explain(v)
+		return 0
 	}
 	words := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })
 	if len(words) > 0 {
@@ -73,6 +71,10 @@ func (p *Program) unknown(name string) int {
 	names := make([]string, len(p.rows()))
 	for i, v := range p.rows() {
 		names[i] = v.Name
+	}
+	for _, line := range p.Own {
+		verb, _, _ := strings.Cut(line[0], " ")
+		names = append(names, verb)
 	}
 	if why, known := instead[name]; known {
 		fmt.Fprintf(p.Stderr, "In Candlemark: %s\n", why)

@@ -1,7 +1,14 @@
 package commandline
 
-// instead has a line for each command of RabbitMQ's tools that Candlemark lacks: what to use in its place.
+// instead has a line for each command of RabbitMQ's tools that Candlemark lacks, and for others that users try: what to use in its place.
 var instead = map[string]string{
+	"start":                                 "use candlemark serve",
+	"run":                                   "use candlemark serve",
+	"publish":                               "use a client, the web pages or RabbitMQ's rabbitmqadmin",
+	"get":                                   "use a client, peek, or RabbitMQ's rabbitmqadmin",
+	"declare_queue":                         "use a client, the web pages or RabbitMQ's rabbitmqadmin",
+	"declare_exchange":                      "use a client, the web pages or RabbitMQ's rabbitmqadmin",
+	"declare_binding":                       "use a client, the web pages or RabbitMQ's rabbitmqadmin",
 	"stop_app":                              "the broker cannot stop without its process: use stop",
 	"reset":                                 "stop the broker and remove its data folder, or delete single objects",
 	"force_reset":                           "stop the broker and remove its data folder, or delete single objects",

@@ -122,7 +122,7 @@ func returnLock(ctx context.Context, broker *client.Client, c *verb.Call) error 
 }
 
 func cancelScheduled(ctx context.Context, broker *client.Client, c *verb.Call) error {
-	path, query, err := scheduled(c, 1)
+	path, query, err := scheduled(c, 1, "an id or --message-id is required")
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func cancelScheduled(ctx context.Context, broker *client.Client, c *verb.Call) e
 }
 
 func reschedule(ctx context.Context, broker *client.Client, c *verb.Call) error {
-	path, query, err := scheduled(c, 2)
+	path, query, err := scheduled(c, 2, "an id or --message-id, and a time, are required")
 	if err != nil {
 		return err
 	}
@@ -155,8 +155,8 @@ func reschedule(ctx context.Context, broker *client.Client, c *verb.Call) error 
 }
 
 // scheduled returns the path, and the query, that names scheduled messages: by the number after the queue or by
-// --message-id. So many arguments follow the queue with a number, one less without.
-func scheduled(c *verb.Call, arguments int) (path []string, query map[string]string, err error) {
+// --message-id. So many arguments follow the queue with a number, one less without; wanted says which.
+func scheduled(c *verb.Call, arguments int, wanted string) (path []string, query map[string]string, err error) {
 	if c.MessageID != "" {
 		arguments--
 		query = map[string]string{"message_id": c.MessageID}
@@ -166,7 +166,7 @@ func scheduled(c *verb.Call, arguments int) (path []string, query map[string]str
 	}
 	switch n := len(c.Arguments) - 1; {
 	case n < arguments:
-		return nil, nil, verb.Misuse("not enough arguments.")
+		return nil, nil, verb.Misuse("not enough arguments: " + wanted)
 	case n > arguments:
 		return nil, nil, verb.Misuse("too many arguments.")
 	}

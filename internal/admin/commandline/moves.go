@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 
 	"candlemark/internal/admin/commandline/verb"
 	"candlemark/internal/admin/httpapi/client"
@@ -13,7 +14,7 @@ import (
 var moveVerbs = []verb.Row{
 	{
 		Name: "move_messages", About: "Moves messages of a queue back to their origin, to a queue or to an exchange", Arguments: "<queue> <to> [<id> ...]",
-		Options: "vhost rate dry-run", Title: verb.Titled("Moving messages"), Run: moveMessages,
+		Options: "vhost rate dry-run", Check: checkTarget, Title: verb.Titled("Moving messages"), Run: moveMessages,
 	},
 	{
 		Name: "list_moves", About: "Lists running and recent moves of messages", Options: "no-table-headers",
@@ -24,6 +25,14 @@ var moveVerbs = []verb.Row{
 		Name: "stop_move", About: "Stops a move of messages; those already moved stay moved", Arguments: "<id>", Title: verb.Text("Stopping move {id} ..."),
 		Run: verb.Deletes("x", "moves", "{id}").IfMissing(verb.Complaint("There is no such move, or it belongs to another user")),
 	},
+}
+
+// checkTarget checks where messages are to be moved.
+func checkTarget(arguments []string) (wrong string, code int) {
+	if to := arguments[1]; to != "origin" && !strings.HasPrefix(to, "{") {
+		return `Bad argument: <to> must be origin, '{"queue":"a queue"}' or '{"exchange":"an exchange"}'`, verb.ExitUsage
+	}
+	return "", 0
 }
 
 func moveMessages(ctx context.Context, broker *client.Client, c *verb.Call) error {

@@ -13,6 +13,7 @@ import (
 
 	"candlemark/internal/admin/commandline/format"
 	"candlemark/internal/admin/commandline/verb"
+	"candlemark/internal/admin/flaghelp"
 	"candlemark/internal/admin/httpapi/client"
 )
 
@@ -62,6 +63,9 @@ func (p *Program) Run(args []string) int {
 	case err == nil && v == nil:
 		return p.unknown(name)
 	}
+	if err != nil { // the verb may stand after the wrong option
+		v = p.first(args)
+	}
 	text, code := objection(o, v, rest, err), verb.ExitUsage
 	if text == "" && v.Check != nil {
 		text, code = v.Check(rest)
@@ -109,10 +113,20 @@ func isNode(ctx context.Context, broker *client.Client, name string) error {
 	return nil
 }
 
-// objection returns the error text for a command line, "" if it is valid; v is nil if err is not.
+// first returns the first verb among args, nil for none.
+func (p *Program) first(args []string) *verb.Row {
+	for _, a := range args {
+		if v := named(p.rows(), a); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// objection returns the error text for a command line, "" if it is valid. v can be nil if err is not.
 func objection(o *verb.Options, v *verb.Row, arguments []string, err error) string {
 	if err != nil {
-		return "Invalid options for this command:\n" + err.Error()
+		return "Invalid options for this command:\n" + flaghelp.Reason(err, o.Known(v))
 	}
 	foreign := o.Foreign(v)
 	switch {
@@ -134,6 +148,14 @@ func (p *Program) rows() []verb.Row {
 	return verbs
 }
 
+// hasVHost reports whether a virtual host exists, as far as the broker tells.
+func hasVHost(broker *client.Client, name string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, err := broker.Get(ctx, "vhosts", name)
+	return err == nil
+}
+
 // report prints why a verb failed and returns the exit code (POL-18).
 func report(stderr io.Writer, c *verb.Call, broker *client.Client, err error) int {
 	var refused *client.Error
@@ -150,7 +172,10 @@ func report(stderr io.Writer, c *verb.Call, broker *client.Client, err error) in
 			fmt.Fprintln(stderr, failed)
 		}
 		return verb.ExitUnavailable
-	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
+	case verb.IsMissing(err) && hasVHost(broker, c.VHost):
+		fmt.Fprintf(stderr, "Error:\nNot found: %s\n", strings.Join(c.Arguments, " "))
+		return verb.ExitData
+	case verb.IsMissing(err):
 		fmt.Fprintf(stderr, "Virtual host '%s' does not exist\n", c.VHost)
 		return verb.ExitData
 	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
@@ -162,6 +187,10 @@ func report(stderr io.Writer, c *verb.Call, broker *client.Client, err error) in
 		return verb.ExitTempFail
 	case errors.Is(err, syscall.ECONNREFUSED):
 		fmt.Fprintf(stderr, "Error: no broker answers at %s. Is it running? --url names another address\n", broker.Address())
+	case strings.Contains(err.Error(), "malformed HTTP response"):
+		fmt.Fprintf(stderr, "Error: %s is not the broker's HTTP API, whose port is 15672 by default. --url names another address\n", broker.Address())
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		fmt.Fprintf(stderr, "Error: the HTTP API at %s does not use TLS: its address begins with http://\n", broker.Address())
 	default:
 		fmt.Fprintf(stderr, "Error: unable to perform an operation on the broker at %s: %s\n", broker.Address(), err)
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"regexp"
 	"strings"
+
+	"candlemark/internal/admin/suggest"
 )
 
 // exitUsage is the exit code for a wrong command line.
@@ -21,7 +23,19 @@ func New(command string) *flag.FlagSet {
 }
 
 // named finds the flag in an error of package flag.
-var named = regexp.MustCompile(`(flag|defined:|argument:) -([A-Za-z][A-Za-z0-9-]*)`)
+var named = regexp.MustCompile(`(flag|defined:|argument:|value ".*" for) -([A-Za-z][A-Za-z0-9-]*)`)
+
+// Reason returns the text of an error of Parse with two dashes before the flag and, if the flag is unknown, the one among known that was
+// probably meant.
+func Reason(err error, known []string) string {
+	text := named.ReplaceAllString(err.Error(), "$1 --$2")
+	if _, name, unknown := strings.Cut(text, "not defined: --"); unknown {
+		if meant := suggest.Closest(name, known); meant != "" {
+			text += "; did you mean --" + meant + "?"
+		}
+	}
+	return text
+}
 
 // Exit reports an error of Parse and returns the exit code: for flag.ErrHelp it prints head and the flags to stdout and
 // returns 0, for any other error it prints that and where help is to stderr and returns 64.
@@ -31,7 +45,9 @@ func Exit(err error, f *flag.FlagSet, head string, stdout, stderr io.Writer) int
 		Print(stdout, f)
 		return 0
 	}
-	fmt.Fprintf(stderr, "%s: %s\n%s --help lists the flags\n", f.Name(), named.ReplaceAllString(err.Error(), "$1 --$2"), f.Name())
+	var known []string
+	f.VisitAll(func(one *flag.Flag) { known = append(known, one.Name) })
+	fmt.Fprintf(stderr, "%s: %s\n%s --help lists the flags\n", f.Name(), Reason(err, known), f.Name())
 	return exitUsage
 }
 

@@ -13,8 +13,10 @@ func TestExit(t *testing.T) {
 	}{
 		{[]string{"--help"}, 0, "head\n  -n\n\tno value\n  --size <bytes>\n\tof the file, in bytes (default 7)\n", ""},
 		{[]string{"-h"}, 0, "head\n  -n\n\tno value\n  --size <bytes>\n\tof the file, in bytes (default 7)\n", ""},
-		{[]string{"--siz", "3"}, 64, "", "tool: flag provided but not defined: --siz\ntool --help lists the flags\n"},
+		{[]string{"--siz", "3"}, 64, "", "tool: flag provided but not defined: --siz; did you mean --size?\ntool --help lists the flags\n"},
 		{[]string{"-size", "x"}, 64, "", "tool: invalid value \"x\" for flag --size: parse error\ntool --help lists the flags\n"},
+		{[]string{"-n=x"}, 64, "", "tool: invalid boolean value \"x\" for --n: parse error\ntool --help lists the flags\n"},
+		{[]string{"--color"}, 64, "", "tool: flag provided but not defined: --color\ntool --help lists the flags\n"},
 		{[]string{"--size"}, 64, "", "tool: flag needs an argument: --size\ntool --help lists the flags\n"},
 	} {
 		f := New("tool")

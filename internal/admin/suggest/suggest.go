@@ -1,12 +1,26 @@
 package suggest
 
-// Closest returns the known word with the smallest edit distance from word, the first of several. It returns "" if the
-// distance is more than a third of its letters, and more than two.
+import "strings"
+
+// Closest returns the known word with the smallest edit distance from word, the first of several. If the distance is more than a third
+// of its letters, and more than two, it returns the only known word that begins with word, if that has at least three letters, or else "".
 func Closest(word string, known []string) (found string) {
 	least := max(2, len(word)/3) + 1
 	for _, k := range known {
 		if n := distance(word, k); n < least {
 			found, least = k, n
+		}
+	}
+	if found != "" || len(word) < 3 {
+		return found
+	}
+	for _, k := range known {
+		switch {
+		case !strings.HasPrefix(k, word):
+		case found != "":
+			return ""
+		default:
+			found = k
 		}
 	}
 	return found

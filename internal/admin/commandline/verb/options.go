@@ -150,6 +150,16 @@ func (o *Options) Given(name string) (is bool) {
 	return is
 }
 
+// Known returns the names of the options of a verb, or of all verbs for nil.
+func (o *Options) Known(v *Row) (names []string) {
+	o.VisitAll(func(f *flag.Flag) {
+		if v == nil || slices.Contains(everywhere, f.Name) || slices.Contains(strings.Fields(v.Options), f.Name) {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
 // Foreign returns the given options that the verb does not have.
 func (o *Options) Foreign(v *Row) (names []string) {
 	o.Visit(func(f *flag.Flag) {
