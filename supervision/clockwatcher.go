@@ -54,5 +54,8 @@ func (w *clockWatcher) look(c *clock.Clock) {
 	if slept != 0 || w.late { // a second time for queues that were not yet in their directory
 		w.node.sendToQueues(&mail.ClockJumped{})
 	}
+	if slept != 0 || set != 0 {
+		w.node.schedules.Look()
+	}
 	w.late = slept != 0
 }

@@ -17,7 +17,7 @@ func (b *broker) PutVHost(ctx context.Context, v auth.VHost) (created bool, err 
 	if err := n.lockVHosts(ctx); err != nil {
 		return false, err
 	}
-	defer n.unlockVHosts()
+	defer func() { <-n.changing }()
 	if err := n.counted.checkVHost(n.cfg.Users, v.Name); err != nil {
 		return false, err
 	}
@@ -48,7 +48,7 @@ func (b *broker) DeleteVHost(ctx context.Context, name string) (found bool, err 
 	if err := n.lockVHosts(ctx); err != nil {
 		return false, err
 	}
-	defer n.unlockVHosts()
+	defer func() { <-n.changing }()
 	switch err := n.cfg.Users.By(events.OriginOf(ctx)).DeleteVHost(name); {
 	case errors.Is(err, auth.ErrNoVHost):
 		return false, nil
@@ -81,7 +81,7 @@ func (n *Node) await(ctx context.Context, what func(done chan<- error) any) erro
 	return errors.Join(failure, err)
 }
 
-// lockVHosts permits one change of the virtual hosts at a time.
+// lockVHosts permits one change of the virtual hosts at a time, until n.changing is read.
 func (n *Node) lockVHosts(ctx context.Context) error {
 	select {
 	case n.changing <- struct{}{}:
@@ -90,5 +90,3 @@ func (n *Node) lockVHosts(ctx context.Context) error {
 		return ctx.Err()
 	}
 }
-
-func (n *Node) unlockVHosts() { <-n.changing }

@@ -87,12 +87,8 @@ func (k *parameterKeeper) DeleteParameter(ctx context.Context, p parameters.Para
 
 // parameter returns the current value of a parameter, nil if there is none.
 func (k *parameterKeeper) parameter(p parameters.Parameter) json.RawMessage {
-	for _, known := range k.Parameters(p.VHost) {
-		if known.Component == p.Component && known.Name == p.Name {
-			return known.Value
-		}
-	}
-	return nil
+	known, _ := k.Shovels.Get(p)
+	return known.Value
 }
 
 // publicGlobals are the global parameters whose values are recorded. Others may be anything, also secrets (ACC-11).

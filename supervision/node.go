@@ -25,6 +25,7 @@ import (
 	"candlemark/internal/transport/stream"
 	"candlemark/supervision/ask"
 	"candlemark/supervision/queries"
+	"candlemark/supervision/recurring"
 	"candlemark/supervision/resources"
 	"candlemark/supervision/testclock"
 
@@ -111,6 +112,7 @@ type Node struct {
 	endEvents    func()      // ends publishing of events; nil until that began
 	publishing   func() bool // an event is being published
 	moves        *testclock.Keeper
+	schedules    *recurring.Schedules
 	works        *activity.Works   // nil without a test clock
 	journal      store.Journal     // cfg.Journal, whose calls are works
 	meta         definitions.Store // cfg.Meta, whose changes are works
@@ -208,6 +210,7 @@ func Start(cfg Config) (*Node, error) {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
 	n.publishing, n.endEvents = publishEvents(n)
+	n.schedules.Begin(context.Background())
 	n.parameters.Begin(context.Background())
 	if err := n.moves.Begin(cfg.Speed); err != nil {
 		return nil, errors.Join(err, n.Stop(context.Background()))

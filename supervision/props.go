@@ -23,9 +23,11 @@ import (
 	"candlemark/internal/admin/httpapi/effects"
 	"candlemark/internal/admin/httpapi/messages"
 	"candlemark/internal/admin/httpapi/node"
+	"candlemark/internal/admin/httpapi/schedules"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/events"
 	"candlemark/internal/routing/topology"
+	"candlemark/internal/servicebus/numbers"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -64,6 +66,8 @@ func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte
 		var write func() []byte
 		if strings.HasPrefix(c.Key, "clock.") {
 			write = node.ClockCommand(ctx, n.api, c.User, vhost, c.Key, c.Body)
+		} else if strings.HasPrefix(c.Key, "schedule.") {
+			write = schedules.Command(ctx, n.api, c.User, vhost, c.Key, c.Body)
 		} else if topology.IsOpenCommand([]byte(c.Key)) {
 			write = messages.Command(ctx, n.api, by, vhost, c.Key, c.Body)
 		} else {
@@ -111,6 +115,9 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 // spec is passed first.
 func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.QueueSpec) *actor.Props {
 	var next vhost.QueueSpec
+	// The numbers of earlier starts are lower even if the machine's clock was set back (ADR 28). In old versions numbers were times in ns
+	// since 1970; now they begin above such times, in the year 2043.
+	newest := numbers.Begin + n.starts*numbers.Each
 	shared := &queue.Shared{
 		VHost: v, Metrics: &n.queries.Sums, Journal: n.journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: log, Post: n.asker.Post,
 		Died: func(reason string, count uint64) { n.queries.Deaths.ByReason(reason).Disabled.Add(count) },
@@ -120,7 +127,7 @@ func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.Queu
 		next = vhost.QueueSpec{}
 		return queue.New(queue.Config{
 			Shared: shared, Queue: s.Queue, Effective: s.Effective, Settings: s.Settings, Recovered: s.Messages,
-			Recovering: s.Recovering, Revived: s.Revived, Newest: max(s.Newest, n.numbered()), Notes: s.Notes, Close: close,
+			Recovering: s.Recovering, Revived: s.Revived, Newest: max(s.Newest, newest), Notes: s.Notes, Close: close,
 		})
 	})
 	return func(s vhost.QueueSpec) *actor.Props {

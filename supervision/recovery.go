@@ -68,9 +68,11 @@ func (n *Node) load() error {
 	if err := n.parameters.load(n.cfg.Meta, d.Globals); err != nil {
 		return fmt.Errorf("definitions: %w", err)
 	}
+	all := definitions.NewParameters(m, d.Parameters, n.cfg.Limits.Parameters)
+	n.schedules = schedulesOf(n, all)
 	n.parameters.Shovels = shovels.New(shovels.Config{
-		Parameters: definitions.NewParameters(m, d.Parameters, n.cfg.Limits.Parameters), VHost: func(name string) bool { _, is := n.cfg.Users.VHost(name); return is },
-		Lock: n.lockVHosts, Unlock: n.unlockVHosts, End: func(who mail.Address) { n.system.Root.Stop(actorlib.PID(who)) },
+		Parameters: all, Schedules: n.schedules, VHost: func(name string) bool { _, is := n.cfg.Users.VHost(name); return is },
+		Lock: n.lockVHosts, Unlock: func() { <-n.changing }, End: func(who mail.Address) { n.system.Root.Stop(actorlib.PID(who)) },
 		Spawn: func(ctx context.Context, cfg shovel.Config) (mail.Address, error) {
 			return spawn(ctx, n, KindShovel, func() actor.Actor { return shovel.New(cfg) })
 		},
@@ -134,11 +136,6 @@ func (n *Node) reserve(d *definitions.Definitions) error {
 	_, err := definitions.Wait(n.cfg.Meta, definitions.Change{Put: []any{definitions.Incarnation(last + numbers.PerStart)}})
 	return err
 }
-
-// numbered returns the number after which queues number their messages: the numbers of earlier starts are lower even if
-// the machine's clock was set back (ADR 28). In old versions numbers were times in ns since 1970; now they begin above
-// such times, in the year 2043.
-func (n *Node) numbered() uint64 { return numbers.Begin + n.starts*numbers.Each }
 
 // recovered waits until all virtual hosts are ready, and logs the progress.
 func (n *Node) recovered(ready <-chan error, vhosts int) error {

@@ -24,6 +24,7 @@ const (
 	KindQueue      Kind = "queue"
 	KindShovel     Kind = "shovel"
 	KindMove       Kind = "move"
+	KindRecurring  Kind = "recurring"
 )
 
 // Restart defines what happens to an actor that panicked.
@@ -49,12 +50,13 @@ var Table = map[Kind]Restart{
 	KindConnection: {actor.StopDirective, 0, 0, "nothing", "the client: the socket closes"},
 	KindChannel:    {actor.StopDirective, 0, 0, "nothing: queues own what was unacknowledged", "the client: 541"},
 	KindShovel:     {actor.RestartDirective, 10, time.Minute, "nothing: unacknowledged messages are in the source", "none"},
+	KindRecurring:  {actor.RestartDirective, 10, time.Minute, "how far each schedule came: runs after it are published again, once in each queue", "users who have triggered a run: refused"},
 	KindMove:       {actor.StopDirective, 0, 0, "nothing: messages that were not moved are in the queue", "users, by the status of the move"},
 	KindQueue:      {actor.StopDirective, 0, 0, "of a durable one what the journal has", "consumers: cancelled; publishers: nack; the vhost, which brings a durable one back, or puts down one that panics in replay"},
 }
 
 // Failures counts panics by kind.
-type Failures struct{ counts [10]atomic.Uint64 }
+type Failures struct{ counts [11]atomic.Uint64 }
 
 // strategy is OneForOne by the table. It is stateless except for the counters and crashed queues, so all parents share
 // one.
@@ -118,7 +120,7 @@ func restart(parent actor.Supervisor, child *actor.PID, pause time.Duration) {
 }
 
 // order defines the index of each kind's counter.
-var order = []Kind{KindRegistry, KindVHost, KindExchange, KindDeadLetter, KindAdmin, KindConnection, KindChannel, KindQueue, KindShovel, KindMove}
+var order = []Kind{KindRegistry, KindVHost, KindExchange, KindDeadLetter, KindAdmin, KindConnection, KindChannel, KindQueue, KindShovel, KindMove, KindRecurring}
 
 func (f *Failures) add(kind Kind) {
 	for i, k := range order {

@@ -36,6 +36,7 @@ func (n *Node) Stop(ctx context.Context) error {
 		n.moves.End()
 	}
 	if n.root != nil {
+		n.schedules.End()
 		n.parameters.End() // before their connections are closed, or they would open new ones
 		err = errors.Join(n.leave(ctx), n.settle(ctx))
 		if n.endEvents != nil {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"candlemark/actors/movers/recurring"
 	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/parameters"
 	"candlemark/internal/storage/store"
 )
 
@@ -24,6 +26,12 @@ func (n *Node) retireEnded(d *definitions.Definitions) error {
 	for i := range d.Queues {
 		defined[store.QueueID(d.Queues[i].Incarnation)] = store.Name{VHost: d.Queues[i].VHost, Queue: d.Queues[i].Name}
 	}
+	schedules := map[store.QueueID]struct{}{}
+	for i := range d.Parameters {
+		if id := parameters.IncarnationOf(&d.Parameters[i]); id != 0 {
+			schedules[store.QueueID(id)] = struct{}{}
+		}
+	}
 	deleted := make(map[store.QueueID]struct{}, len(d.Ended))
 	gone := make([]store.QueueID, 0, len(d.Ended))
 	for _, id := range d.Ended {
@@ -31,10 +39,18 @@ func (n *Node) retireEnded(d *definitions.Definitions) error {
 		gone = append(gone, store.QueueID(id))
 	}
 	names := n.cfg.Journal.Names()
+	for id, name := range names { // of schedules that are no more
+		if _, is := schedules[id]; !is && strings.HasPrefix(name.Queue, recurring.QueuePrefix) {
+			deleted[id] = struct{}{}
+			n.cfg.Journal.Append(id, []store.Record{{Kind: store.Retire, Time: n.clock.Wall()}}, nil)
+		}
+	}
 	var known, unknown []store.QueueID
 	for _, id := range n.cfg.Journal.Queues() {
 		if _, is := defined[id]; is {
 			known = append(known, id)
+		} else if _, is := schedules[id]; is {
+			continue
 		} else if _, is := deleted[id]; !is {
 			unknown = append(unknown, id)
 		}
@@ -49,7 +65,8 @@ func (n *Node) retireEnded(d *definitions.Definitions) error {
 		}
 	}
 	for id := range names {
-		if _, is := defined[id]; !is { // it has no messages, and no queue will remove its name from the journal
+		_, schedule := schedules[id]
+		if _, is := defined[id]; !is && !schedule { // it has no messages, and no queue will remove its name from the journal
 			n.cfg.Journal.Append(id, []store.Record{{Kind: store.Retire, Time: n.clock.Wall()}}, nil)
 		}
 	}

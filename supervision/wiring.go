@@ -59,8 +59,8 @@ func (n *Node) wire() {
 	})
 	n.api = &broker{
 		asked: n.queries, Commands: commands, TestClock: n.moves, Process: n.cfg.Process,
-		Backups:         cmp.Or[management.Backups](n.cfg.Backups, backup.NewKeeper(backup.Config{})),
-		parameterKeeper: &n.parameters, monitored: monitored{n.monitor}, Patience: n.patience, node: n,
+		Backups:   cmp.Or[management.Backups](n.cfg.Backups, backup.NewKeeper(backup.Config{})),
+		Schedules: n.schedules, parameterKeeper: &n.parameters, monitored: monitored{n.monitor}, Patience: n.patience, node: n,
 	}
 }
 

@@ -98,7 +98,7 @@ func (s *duplicates) Busy() bool  { return true }
 func (s *duplicates) Noted() bool { return true }
 
 func (s *duplicates) Restore(n *store.Recovered) (taken bool) {
-	if !n.Note || n.TTL < 0 { // notes with contents are session states
+	if !n.Note || n.TTL < 0 || n.Priority != 0 { // notes with contents are session states, those with a priority are marks
 		return false
 	}
 	if s.window == nil {

@@ -56,6 +56,7 @@ var parts = []func(s *state) part{
 	func(s *state) part { return expiring{base{&s.host}} },
 	func(s *state) part { return present(s.messages.Deferred != nil, deferring{base{&s.host}}) },
 	func(s *state) part { return present(s.duplicates.window != nil, &s.duplicates) },
+	func(s *state) part { return present(s.messages.Marks.Len() > 0, marks{base{&s.host}}) },
 	func(s *state) part { return unused{base{&s.host}} },
 	func(s *state) part { return forwarding{base{&s.host}} },
 	func(s *state) part { return present(len(s.gets.waiting) > 0, &s.gets) },
@@ -78,7 +79,7 @@ var pauses = []func(s *state) (at int64, ok bool){
 }
 
 // gates lists the gates for messages that arrive (publish.go), in this order:
-//   - duplicates first: they count as taken, even if they could not be taken now;
+//   - runs of schedules and duplicates first: they count as taken, even if they could not be taken now;
 //   - a copy is changed by its rule before anything else looks at it;
 //   - then a message that is not valid for the queue is refused, and one that cannot be stored;
 //   - a copy that failed is not kept, so it is neither scheduled nor limited;
@@ -87,6 +88,7 @@ var pauses = []func(s *state) (at int64, ok bool){
 //
 // An entry returns nil if it is not concerned with a batch, and then costs its messages nothing.
 var gates = []func(s *state, e *mail.Enqueue) gate{
+	func(s *state, e *mail.Enqueue) gate { return concerned(e.Runs != nil, marks{base{&s.host}}) },
 	func(s *state, e *mail.Enqueue) gate {
 		return concerned(s.messages.Settings.DuplicateWindow > 0 && !e.Moved, &s.duplicates)
 	},
@@ -118,6 +120,7 @@ type keeper interface {
 }
 
 var keepers = []func(s *state) keeper{
+	func(s *state) keeper { return marks{base{&s.host}} },
 	func(s *state) keeper { return &s.duplicates },
 	func(s *state) keeper { return &s.sessioned },
 }
@@ -216,6 +219,7 @@ func (s *state) restore(recovered []store.Recovered) {
 			found = append(found, *m)
 		}
 	}
+	marks{base{&s.host}}.Restored(found)
 	s.messages.Restore(found)
 }
 

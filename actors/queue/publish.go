@@ -21,7 +21,8 @@ const (
 	taken                    // confirmed at once
 	stored                   // confirmed when the journal has it
 	refused
-	unfit // not valid for the queue: refused or, if it is a copy by an action, dropped
+	skipped // a run of a schedule that is left out (REC-8)
+	unfit   // not valid for the queue: refused or, if it is a copy by an action, dropped
 	verdicts
 )
 
@@ -44,6 +45,8 @@ type incoming struct {
 	dry      bool
 	m        *message.Message
 	seq      uint64          // the number that the queue gave it, 0 for none
+	run      mail.Run        // that the message is, if it is one
+	direct   bool            // it was delivered without being kept
 	made     bool            // false if the action of a rule could not be applied
 	original message.Message // before the action was applied
 	times    content.Times   // in its headers
@@ -88,6 +91,9 @@ func (a *incoming) take() {
 		if a.batch.Origins != nil {
 			a.messages.Journal.Origin = store.Origin{Queue: store.QueueID(a.batch.Origin), Seq: a.batch.Origins[i]}
 		}
+		if a.batch.Runs != nil {
+			a.run = a.batch.Runs[i]
+		}
 		a.note(a.enter(&a.batch.Messages[i]))
 	}
 }
@@ -114,7 +120,7 @@ func (a *incoming) enter(m *message.Message) verdict {
 
 // judge asks the gates about a message until one decides.
 func (a *incoming) judge(m *message.Message) verdict {
-	a.m, a.made, a.times = m, true, content.Times{}
+	a.m, a.made, a.direct, a.times = m, true, false, content.Times{}
 	a.scanned.Next()
 	for i, g := range a.gates {
 		if v := g.Judge(a); v != pass {
@@ -182,7 +188,7 @@ func (a *incoming) note(v verdict) {
 
 // answer sends the replies that need not wait for the journal.
 func (a *incoming) answer() {
-	for _, v := range [...]verdict{taken, refused, unfit} {
+	for _, v := range [...]verdict{taken, refused, unfit, skipped} {
 		reply := a.replies[v]
 		if reply == nil {
 			continue
@@ -190,6 +196,7 @@ func (a *incoming) answer() {
 		if v == refused || v == unfit && a.batch.Action == nil {
 			reply.Refused, reply.Seqs = true, nil
 		}
+		reply.Skipped = v == skipped
 		if v == unfit {
 			reply.Why = unfitness(a.batch)
 		}
@@ -227,6 +234,7 @@ func (a *incoming) accept() verdict {
 	}
 	switch {
 	case c != nil && c.NoAck:
+		a.direct = true
 		a.deliverDirect(c, a.m, a.batch.Chunk, deadline, a.now)
 		return taken
 	case c == nil && late && !a.messages.ShouldDeadLetter(store.Expired):

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	_ "time/tzdata" // for schedules on machines without zones
 
 	"candlemark/cmd/candlemark/offline"
 	"candlemark/internal/access/auth"

@@ -38,11 +38,11 @@ var districts = []struct {
 // nor does another package of their folder.
 var apart = []string{
 	"actors/client/channel", "actors/client/command", "actors/client/connection", "actors/client/connection10", "actors/client/session10",
-	"actors/movers/move", "actors/movers/republish", "actors/movers/shovel",
+	"actors/movers/move", "actors/movers/recurring", "actors/movers/republish", "actors/movers/shovel",
 	"actors/names/exchange", "actors/names/policy", "actors/names/vhost",
 	"internal/admin/httpapi/accounts", "internal/admin/httpapi/clients", "internal/admin/httpapi/definitionfile", "internal/admin/httpapi/effects",
 	"internal/admin/httpapi/exposition", "internal/admin/httpapi/messages", "internal/admin/httpapi/node", "internal/admin/httpapi/servicebus",
-	"internal/admin/httpapi/shovels", "internal/admin/httpapi/topology", "internal/admin/httpapi/websocket",
+	"internal/admin/httpapi/schedules", "internal/admin/httpapi/shovels", "internal/admin/httpapi/topology", "internal/admin/httpapi/websocket",
 }
 
 // forTests lists what tests may import in addition; "integration" alone may import everything.
@@ -109,7 +109,7 @@ const addressLibrary = module + "/actors/system/actorlib"
 // function values. Where a file is named, only this file of the package is the shell.
 var shells = map[string]string{
 	"actors/client/channel": "channel.go", "actors/client/command": "actor.go", "actors/client/connection": "", "actors/client/connection10": "",
-	"actors/client/lifecycle": "", "actors/client/session10": "session.go", "actors/client/shell": "", "actors/movers/move": "", "actors/movers/republish": "deadletter.go",
+	"actors/client/lifecycle": "", "actors/client/session10": "session.go", "actors/client/shell": "", "actors/movers/move": "", "actors/movers/recurring": "recurring.go", "actors/movers/republish": "deadletter.go",
 	"actors/movers/shovel": "", "actors/names/exchange": "", "actors/names/policy": "policy.go", "actors/names/vhost": "vhost.go",
 	"actors/queue": "", "actors/system/actorlib": "", "actors/system/mailbox": "",
 	"supervision": "", "supervision/ask": "", "supervision/localchannel": "",

@@ -3,6 +3,7 @@ package shovels
 import (
 	"context"
 	"net"
+	"slices"
 	"sync"
 
 	"candlemark/actors/movers/shovel"
@@ -29,6 +30,8 @@ type Config struct {
 	End   func(mail.Address)
 	// Done is called with the parameter of a shovel that has deleted itself.
 	Done func(p parameters.Parameter)
+	// Schedules run by the parameters of their component.
+	Schedules Schedules
 	// Dial connects to the broker of an address: see shovel.Config.
 	Dial func(ctx context.Context, to *parameters.URI, as Login) (conn net.Conn, direct bool, err error)
 	// Allowed returns why a parameter may not have a shovel, nil if it may; Changed returns a channel that is closed before the
@@ -41,6 +44,16 @@ type Config struct {
 	MaxMessage uint64
 	Clock      *clock.Clock
 	Log        zerolog.Logger
+}
+
+// Schedules are told of the parameters of schedules.
+type Schedules interface {
+	// Stamp checks a new value, and completes it.
+	Stamp(p parameters.Parameter) (parameters.Parameter, error)
+	// Put begins with a stored value, Remove ends with a deleted one, Forget with all of a virtual host.
+	Put(ctx context.Context, p parameters.Parameter)
+	Remove(p parameters.Parameter)
+	Forget(vhost string, gone []parameters.Parameter)
 }
 
 // Login identifies a shovel to this broker.
@@ -105,6 +118,11 @@ func (s *Shovels) Parameters(vhost string) []parameters.Parameter {
 	return s.cfg.Parameters.All(vhost)
 }
 
+// Get returns the parameter with the names of p, false if there is none.
+func (s *Shovels) Get(p parameters.Parameter) (parameters.Parameter, bool) {
+	return s.cfg.Parameters.Get(p)
+}
+
 // Statuses returns the statuses of entities of Azure Service Bus, as set by parameters.
 func (s *Shovels) Statuses() *status.Table { return s.cfg.Parameters.Statuses() }
 
@@ -116,6 +134,11 @@ func (s *Shovels) PutParameter(ctx context.Context, p parameters.Parameter) (cre
 	defer s.cfg.Unlock()
 	if !s.cfg.VHost(p.VHost) {
 		return false, parameters.Refusal("vhost_not_found")
+	}
+	if p.Component == parameters.Schedule {
+		if p, err = s.cfg.Schedules.Stamp(p); err != nil {
+			return false, err
+		}
 	}
 	if created, err = s.cfg.Parameters.Put(p); err == nil {
 		s.put(ctx, p)
@@ -133,6 +156,14 @@ func (s *Shovels) DeleteParameter(ctx context.Context, p parameters.Parameter) (
 }
 
 func (s *Shovels) delete(p parameters.Parameter) (found bool, err error) {
+	if p.Component == parameters.Schedule {
+		known, _ := s.cfg.Parameters.Get(p)
+		defer func() {
+			if found && err == nil {
+				s.cfg.Schedules.Remove(known)
+			}
+		}()
+	}
 	if found, err = s.cfg.Parameters.Delete(p); err == nil && p.Component == parameters.Shovel {
 		s.mu.Lock()
 		s.remove(name{p.VHost, p.Name})
@@ -143,7 +174,9 @@ func (s *Shovels) delete(p parameters.Parameter) (found bool, err error) {
 
 // Forget ends the shovels of a deleted virtual host and deletes its parameters. Virtual hosts are locked.
 func (s *Shovels) Forget(vhost string) {
+	gone := slices.DeleteFunc(s.cfg.Parameters.All(vhost), func(p parameters.Parameter) bool { return p.Component != parameters.Schedule })
 	s.cfg.Parameters.Forget(vhost)
+	s.cfg.Schedules.Forget(vhost, gone)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key := range s.running {
@@ -197,6 +230,9 @@ func (x *one) describe(p parameters.Parameter, dates clock.Dates) management.Sho
 func (s *Shovels) put(ctx context.Context, p parameters.Parameter) {
 	if p.Component == parameters.Upstream {
 		s.cfg.Log.Warn().Str("vhost", p.VHost).Str("upstream", p.Name).Msg("the federation upstream has no effect: " + parameters.NoFederation)
+	}
+	if p.Component == parameters.Schedule {
+		s.cfg.Schedules.Put(ctx, p)
 	}
 	if p.Component != parameters.Shovel {
 		return

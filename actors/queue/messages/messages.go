@@ -36,6 +36,7 @@ type Messages struct {
 	DeadLetters *deadletters.DeadLetters // nil before the first
 	Deferred    *deferred.Deferred       // nil before the first
 	Sessions    *sessions.Sessions       // nil for none
+	Marks       *Marks                   // nil before the first
 	Pager       paging.Pager
 	Journal     records.Writer
 	Counts      mail.Counts
@@ -78,14 +79,13 @@ func (s *Messages) Init(q *topology.Queue, v *topology.VHost, self mail.Address,
 // newJournal creates the writer of records.
 func newJournal(s *Messages, spilled bool) {
 	s.Journal = records.New(s.out, records.RuleOf(s.queue), spilled)
-	if s.Sessions != nil {
-		s.Journal.Removed = s.Sessions.Gone
-	}
+	hookRemoved(s)
 }
 
 // EnableSessions sets the sessions of the queue. It is called before the first message.
 func EnableSessions(s *Messages, all *sessions.Sessions) {
-	s.Sessions, s.Journal.Removed = all, all.Gone
+	s.Sessions = all
+	hookRemoved(s)
 }
 
 // Keep adds a copy of a message to the backlog as ready, and writes it to the journal if it is to be stored.

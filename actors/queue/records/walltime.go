@@ -15,7 +15,9 @@ func ToWall(list []store.Record, skew int64) {
 	}
 	for i := range list {
 		r := &list[i]
-		r.Time += skew
+		if r.Time += skew; r.Note && r.Priority != 0 { // a mark, with a date
+			continue
+		}
 		r.Deadline = shiftDeadline(r.Deadline, skew)
 		r.Due = shiftDeadline(r.Due, skew)
 		r.Until = shiftDeadline(r.Until, skew)
@@ -36,7 +38,9 @@ func FromWall(list []store.Recovered, skew int64, now clock.Instant) []store.Rec
 			list, own = slices.Clone(list), true
 		}
 		m := &list[i]
-		m.Time -= by
+		if m.Time -= by; m.Note && m.Priority != 0 { // a mark, with a date
+			continue
+		}
 		if m.Due == m.Deadline { // delayed by a period, not until a date
 			m.Due = shiftDeadline(m.Due, -by)
 		} else {

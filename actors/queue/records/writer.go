@@ -49,6 +49,12 @@ func (w *Writer) Remember(seq, id uint64, now, until int64) {
 	w.committing().note(store.Record{Time: now, First: seq, Last: seq, Deadline: until, TTL: int64(id)})
 }
 
+// Mark writes a note with its own number: the last run of a schedule that the queue has taken, with a nominal time in ms since 1970. Its message
+// has the number seq-apart, apart being at least 1.
+func (w *Writer) Mark(seq uint64, apart uint8, schedule uint64, time int64) {
+	w.committing().note(store.Record{Time: w.At, First: seq, Last: seq, Deadline: time, TTL: int64(schedule), Priority: apart})
+}
+
 // NoteDown writes a note with a content, which must not change: a key of at most 255 bytes, and a body.
 func (w *Writer) NoteDown(seq uint64, key string, body []byte) {
 	w.committing().note(store.Record{Time: w.At, First: seq, Last: seq, Deadline: store.Never, TTL: -1, RoutingKey: []byte(key), Header: []byte{0, 0}, Body: body})

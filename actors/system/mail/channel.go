@@ -29,6 +29,8 @@ type EnqueueReply struct {
 	Queue   Address // nil if another actor answers for the queue
 	Ranges  []Range
 	Refused bool
+	// Skipped: they are runs of schedules, not taken because of the run before (REC-8).
+	Skipped bool
 	// Why is the reason of a refusal: an error if the messages are not valid for the queue; nil if the queue cannot take any
 	// messages. It is ErrCopy for messages that the queue has dropped; these are not Refused, as their publisher cannot help it.
 	Why error

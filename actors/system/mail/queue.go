@@ -37,6 +37,8 @@ type Enqueue struct {
 	// incarnation Origin, 0 for none; nil if there are none. That queue removes it when all its copies have arrived.
 	Origin  uint64
 	Origins []uint64
+	// Runs has, for each of Messages, the run of a schedule that it is; nil if there are none.
+	Runs []Run
 	// By is the publisher, set only if the receiver is the actor of admin commands.
 	By *Publisher
 }

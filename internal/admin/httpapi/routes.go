@@ -13,6 +13,7 @@ import (
 	"candlemark/internal/admin/httpapi/messages"
 	"candlemark/internal/admin/httpapi/node"
 	"candlemark/internal/admin/httpapi/rest"
+	"candlemark/internal/admin/httpapi/schedules"
 	"candlemark/internal/admin/httpapi/shovels"
 	"candlemark/internal/admin/httpapi/topology"
 )
@@ -34,5 +35,5 @@ func describe(*rest.Request) (any, error) {
 
 // routes returns all routes of the API: the tables of its sections.
 func routes() []rest.Route {
-	return slices.Concat(own, accounts.Routes, effects.Routes, topology.Routes, clients.Routes, messages.Routes, node.Routes, exposition.Routes, definitionfile.Routes, shovels.Routes)
+	return slices.Concat(own, accounts.Routes, effects.Routes, topology.Routes, clients.Routes, messages.Routes, node.Routes, exposition.Routes, definitionfile.Routes, shovels.Routes, schedules.Routes)
 }

@@ -26,6 +26,7 @@ type Broker interface {
 	Host
 	Definitions
 	Shovels
+	Schedules
 	Monitoring
 	Backups
 	Process

@@ -72,7 +72,7 @@ func TestNext_REC3(t *testing.T) {
 	}
 }
 
-// What an expression cannot be has a text that names the field.
+// Each refusal of an expression names the field.
 func TestParseCronErrors_REC2(t *testing.T) {
 	for text, want := range map[string]string{
 		"0 12 L * *":              `day of the month: "L" is not supported`,

@@ -8,7 +8,7 @@ const AdminExchange = "candlemark.admin"
 
 // openCommands are the prefixes of commands that users without the tag policymaker or administrator may also publish:
 // their permissions on the queue or exchange of the command are checked.
-var openCommands = [][]byte{[]byte("queue."), []byte("lock."), []byte("scheduled."), []byte("clock.get")}
+var openCommands = [][]byte{[]byte("queue."), []byte("lock."), []byte("scheduled."), []byte("schedule."), []byte("clock.get")}
 
 // IsOpenCommand reports whether a routing key belongs to such a command.
 func IsOpenCommand(key []byte) bool {

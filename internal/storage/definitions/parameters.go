@@ -69,12 +69,18 @@ func (ps *Parameters) All(vhost string) []Parameter {
 	return list
 }
 
+// Get returns the parameter with the names of p, false if there is none. It is immutable.
+func (ps *Parameters) Get(p Parameter) (Parameter, bool) {
+	found, there := (*ps.now.Load())[keyOf(p)]
+	return found, there
+}
+
 // Put creates or replaces a parameter. Errors: parameters.TooMany, parameters.Full, or auth.ErrNotStored.
 func (ps *Parameters) Put(p Parameter) (created bool, err error) {
 	err = ps.change(Change{Put: []any{p}}, func(next map[parameterKey]Parameter) error {
 		_, there := next[keyOf(p)]
 		if created = !there; created && ps.count(p.VHost, p.Component) >= parameters.MaxOf(p.Component) {
-			return parameters.TooMany(p.Component)
+			return parameters.TooMany(p.Component, p.VHost)
 		}
 		if limit, limited := ps.limits[p.Component]; limited && created && ps.count("", p.Component) >= limit {
 			return parameters.Full(p.Component, limit)

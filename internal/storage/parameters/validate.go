@@ -48,13 +48,19 @@ type Setter struct {
 
 // Known reports whether the broker keeps parameters of the component.
 func Known(component string) bool {
-	return component == Shovel || component == Upstream || component == UpstreamSet || component == Entity
+	return component == Shovel || component == Upstream || component == UpstreamSet || Own(component)
 }
+
+// Own reports whether RabbitMQ has no such component.
+func Own(component string) bool { return component == Entity || component == Schedule }
 
 // MaxOf returns the maximum number of parameters of a component in a virtual host.
 func MaxOf(component string) int {
-	if component == Entity {
+	switch component {
+	case Entity:
 		return entity.MaxExtras
+	case Schedule:
+		return MaxSchedules
 	}
 	return MaxParameters
 }
@@ -72,6 +78,10 @@ func Validate(component, name string, value json.RawMessage, enter func(*URI) er
 		v.object(value, append([]rule{{"uri", v.uris, true}}, shared...))
 	case component == UpstreamSet:
 		v.list(value)
+	case component == Schedule:
+		if _, err := ParseSchedule("", name, value); err != nil {
+			v.complain("%v", err)
+		}
 	case component == Entity:
 		if _, err := entity.ParseExtra(value); err != nil {
 			v.complain("%s: %v", name, err)
@@ -102,7 +112,10 @@ func Full(component string, limit int) error {
 }
 
 // TooMany is the refusal of a parameter of a component that has the maximum number in a virtual host.
-func TooMany(component string) error {
+func TooMany(component, vhost string) error {
+	if component == Schedule {
+		return Refusal(fmt.Sprintf("limit on schedules (%d) in vhost '%s' is reached", MaxSchedules, vhost))
+	}
 	return refuse(fmt.Sprintf("component %s is limited to %d per virtual host", component, MaxOf(component)))
 }
 

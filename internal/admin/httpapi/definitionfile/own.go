@@ -17,7 +17,7 @@ func takeOwn(all *[]parameter, o *objects) (taken own) {
 		case operator && hasOwn(policy.Definition):
 			taken.OwnParameters = append(taken.OwnParameters, p)
 			return len(policy.Definition.ForRabbitMQ()) == 0
-		case p.Component == parameters.Entity:
+		case parameters.Own(p.Component):
 			taken.OwnParameters = append(taken.OwnParameters, p)
 			return true
 		}

@@ -63,7 +63,7 @@ func (j *judge) parameter(b *rest.Body, i *Item) {
 	}
 }
 
-// judgeComponent judges a parameter of a RabbitMQ plugin.
+// judgeComponent judges a parameter of a RabbitMQ plugin, or of a component of this broker alone.
 func judgeComponent(p parameters.Parameter, i *Item) {
 	if !parameters.Known(p.Component) {
 		i.Note(Ignored, "the component "+p.Component+" is not supported here")
@@ -74,7 +74,11 @@ func judgeComponent(p parameters.Parameter, i *Item) {
 		return
 	}
 	i.Value = p
-	if p.Component != parameters.Shovel {
+	if p.Component == parameters.Schedule {
+		i.Note(Taken, "it begins to publish now, perhaps as well as in the broker that the definitions come from")
+	} else if parameters.Own(p.Component) {
+		return
+	} else if p.Component != parameters.Shovel {
 		i.Note(Approximated, "it is kept without effect: "+parameters.NoFederation)
 	} else if _, err := parameters.ParseShovel(p.VHost, p.Name, p.Value); err != nil {
 		i.Note(Approximated, "it is kept without effect: "+err.Error())

@@ -1,0 +1,317 @@
+package recurring
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/metrics"
+	"candlemark/internal/measure/recurrence"
+)
+
+// The causes of runs, as in the header x-schedule-by.
+const (
+	byTimer   = "timer"
+	byCatchUp = "catch-up"
+	byTrigger = "trigger"
+)
+
+// Result tells how a run ended.
+type Result int
+
+// The results.
+const (
+	Stored     Result = iota // all queues have taken it
+	Skipped                  // because of the run before (REC-8)
+	Refused                  // by a queue, or for lack of permission
+	Unroutable               // no queue was found, or no exchange
+	missedRun                // not published (REC-9)
+	results
+)
+
+var resultNames = [results]string{"stored", "skipped", "refused", "unroutable", "missed"}
+
+// String returns the name of a result.
+func (r Result) String() string { return resultNames[r] }
+
+// Stats counts runs. It outlives the actors, and is safe for concurrent use.
+type Stats struct {
+	counts [results]atomic.Int64
+	Late   metrics.Lateness // from the time of a run, with its jitter, until all queues had taken it
+}
+
+func (s *Stats) add(r Result, n int64) { s.counts[r].Add(n) }
+
+// Counts returns the number of runs by the name of their result.
+func (s *Stats) Counts() map[string]int64 {
+	all := make(map[string]int64, len(s.counts))
+	for i := range s.counts {
+		all[resultNames[i]] = s.counts[i].Load()
+	}
+	return all
+}
+
+// Counts are the runs of a schedule by their result, since the actor started.
+type Counts struct{ Stored, Skipped, Refused, Unroutable, Missed int64 }
+
+// Ran describes a run. Times are dates in ms.
+type Ran struct {
+	Time, Fired int64 // nominal, and when it was published
+	Late        time.Duration
+	By          string
+	Result      Result
+	Reason      string // why it was refused or not routed
+}
+
+// flight is a run under way.
+type flight struct {
+	x       *schedule
+	at      int64 // nominal time
+	due     int64 // with jitter
+	fired   int64 // when it was published
+	by      string
+	missed  int
+	number  int64 // of the run, 0 for triggers
+	trigger *Trigger
+	copies  int // unanswered
+	over    bool
+	result  Result
+	reason  string
+	lost    bool // a queue ended before it answered
+	tries   int
+	retryAt int64
+}
+
+// copied is one message for one queue.
+type copied struct {
+	flight *flight
+	queue  mail.Address
+}
+
+// fire publishes a run of a schedule. It returns false if the run has to wait.
+func (s *state) fire(x *schedule, at int64, by string, missed int) bool {
+	f := &flight{x: x, at: at, due: at + x.spec.Times.Delay(at), by: by, missed: missed, number: x.fired + 1}
+	if !s.publish(f) {
+		return false
+	}
+	x.from, x.fired = at, f.number
+	x.flights = append(x.flights, f)
+	s.land(x)
+	return true
+}
+
+// trigger publishes a run at once; it has no mark and does not count towards the limit of runs.
+func (s *state) trigger(m *Trigger) {
+	x := s.schedules[m.Name]
+	if x == nil {
+		s.out.Send(m.ReplyTo, &TriggerReply{Reply: m.Done(nil), Gone: true})
+		return
+	}
+	at := m.Time
+	if at == 0 {
+		at = s.now()
+	}
+	f := &flight{x: x, at: at, due: s.now(), by: byTrigger, trigger: m}
+	if s.cfg.Alarm() || !s.publish(f) {
+		s.out.Send(m.ReplyTo, &TriggerReply{Reply: m.Done(nil), Result: Refused, Reason: "publishers are blocked: memory or disk space is low"})
+		return
+	}
+	s.flush()
+}
+
+// enqueued handles the answer of a queue.
+func (s *state) enqueued(m *mail.EnqueueReply) {
+	for _, r := range m.Ranges {
+		for n := r.First; n <= r.Last; n++ {
+			c, there := s.copies[n]
+			if !there {
+				continue
+			}
+			switch f := c.flight; {
+			case m.Refused:
+				f.result, f.reason = Refused, "a queue refused the message"
+			case m.Skipped && f.result == Stored:
+				f.result = Skipped
+			}
+			s.answered(n, c)
+		}
+	}
+}
+
+// gone handles the end of a queue: runs that it has not answered are published again, as they may be lost.
+func (s *state) gone(who mail.Address) {
+	delete(s.watched, who.GetId())
+	var lost []uint64
+	for n, c := range s.copies {
+		if mail.Same(c.queue, who) {
+			lost = append(lost, n)
+		}
+	}
+	slices.Sort(lost)
+	for _, n := range lost {
+		c := s.copies[n]
+		c.flight.lost = true
+		s.answered(n, c)
+	}
+}
+
+func (s *state) answered(n uint64, c copied) {
+	delete(s.copies, n)
+	f := c.flight
+	if f.copies--; f.copies > 0 {
+		return
+	}
+	if f.lost && f.tries < maxRetries && !f.x.removed {
+		f.lost, f.result, f.reason, f.retryAt = false, Stored, "", s.now()+retryAfter
+		f.tries++
+		s.retries = append(s.retries, f)
+		return
+	}
+	if f.lost {
+		f.result, f.reason = Refused, "a queue ended before it took the message"
+	}
+	s.finish(f)
+	s.land(f.x)
+	if f.x.index < 0 {
+		s.plan(f.x)
+	}
+}
+
+// finish counts a run.
+func (s *state) finish(f *flight) {
+	f.over = true
+	x := f.x
+	late := time.Duration(s.dates.Date(0))*time.Millisecond + time.Duration(s.at) - time.Duration(f.due)*time.Millisecond
+	switch f.result {
+	case Stored:
+		x.Stored++
+		if f.by == byTimer {
+			s.cfg.Stats.Late.Observe(late)
+		}
+	case Skipped:
+		x.Skipped++
+	case Refused:
+		x.Refused++
+	case Unroutable:
+		x.Unroutable++
+	case missedRun, results:
+	}
+	s.cfg.Stats.add(f.result, 1)
+	x.last = &Ran{Time: f.at, Fired: f.fired, Late: max(late, 0), By: f.by, Result: f.result, Reason: f.reason}
+	if x.history = append(x.history, *x.last); len(x.history) > keptHistory {
+		x.history = slices.Delete(x.history, 0, len(x.history)-keptHistory)
+	}
+	if f.trigger != nil {
+		s.out.Send(f.trigger.ReplyTo, &TriggerReply{Reply: f.trigger.Done(nil), Result: f.result, Reason: f.reason})
+	}
+}
+
+// land removes the runs that are over, up to the first that is not, and notes the progress.
+func (s *state) land(x *schedule) {
+	n := 0
+	for n < len(x.flights) && x.flights[n].over {
+		x.done, x.doneFired = x.flights[n].at, x.flights[n].number
+		n++
+	}
+	if n > 0 {
+		clear(x.flights[:n])
+		x.flights = x.flights[n:]
+		s.touch(x)
+	}
+}
+
+// The mail about schedules. It comes from the broker.
+type (
+	// Trigger publishes a run at once; TriggerReply comes back when all queues have it.
+	Trigger struct {
+		mail.Request
+		Name string
+		Time int64 // nominal, 0 for now
+	}
+	// TriggerReply answers Trigger.
+	TriggerReply struct {
+		mail.Reply
+		Gone   bool // there is no such schedule
+		Result Result
+		Reason string
+	}
+	// List asks for the Statuses of schedules: of one, or of all for "".
+	List struct {
+		mail.Request
+		Name string
+	}
+	// Statuses answers List, by name.
+	Statuses struct {
+		mail.Reply
+		All []Status
+	}
+)
+
+// Answer implements mail.Answerable.
+func (t *Trigger) Answer(mail.Cause) (mail.Address, any) {
+	return t.ReplyTo, &TriggerReply{Reply: t.Done(nil), Result: Refused, Reason: "the schedules of the virtual host failed"}
+}
+
+// Answer implements mail.Answerable.
+func (l *List) Answer(mail.Cause) (mail.Address, any) {
+	return l.ReplyTo, &Statuses{Reply: l.Done(nil)}
+}
+
+// State is the state of a schedule.
+type State string
+
+// The states.
+const (
+	Running  State = "running"
+	Paused   State = "paused"
+	Ended    State = "ended"
+	NoUser   State = "no_user"
+	NoTarget State = "no_target"
+)
+
+// Status describes a schedule. Times are dates in ms, 0 for none.
+type Status struct {
+	Name      string
+	State     State
+	Next, Due int64
+	Why       recurrence.Reason
+	Runs      int64 // published by the timer
+	Last      *Ran
+	History   []Ran // oldest first; only if one schedule is asked for
+	Counts
+}
+
+func (s *state) list(m *List) {
+	reply := &Statuses{Reply: m.Done(nil)}
+	for name, x := range s.schedules {
+		if m.Name != "" && m.Name != name {
+			continue
+		}
+		status := Status{Name: name, State: Running, Runs: x.fired, Last: x.last, Counts: x.Counts}
+		if m.Name != "" {
+			status.History = slices.Clone(x.history)
+		}
+		switch {
+		case x.spec.Paused:
+			status.State = Paused
+		case x.ended():
+			status.State = Ended
+		case x.noUser:
+			status.State = NoUser
+		case x.noTarget:
+			status.State = NoTarget
+		}
+		if x.index >= 0 {
+			status.Next, status.Due, status.Why = x.next, x.due, x.why
+		}
+		reply.All = append(reply.All, status)
+	}
+	slices.SortFunc(reply.All, func(a, b Status) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	s.out.Send(m.ReplyTo, reply)
+}

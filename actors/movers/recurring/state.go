@@ -1,0 +1,379 @@
+package recurring
+
+import (
+	"container/heap"
+
+	"candlemark/actors/system/mail"
+	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/recurrence"
+	"candlemark/internal/routing/routefinder"
+	"candlemark/internal/routing/topology"
+	"candlemark/internal/storage/parameters"
+	"candlemark/internal/storage/store"
+	"candlemark/internal/transport/budget"
+
+	"github.com/rs/zerolog"
+)
+
+// Limits of the actor.
+const (
+	turnLimit   = 512     // runs in a turn
+	maxFlights  = 1000    // runs of a schedule that queues have not answered
+	maxCopies   = 1 << 15 // messages that queues have not answered
+	lateness    = 10_000  // ms after which a run counts as missed (REC-9)
+	maxCatchUp  = 1000    // missed runs that are published
+	maxCounted  = 10_000  // missed runs that are counted one by one
+	holdFor     = 500     // ms until the next look at an alarm
+	retryAfter  = 1000    // ms until a run whose queue has ended is published again
+	maxRetries  = 10
+	keptHistory = 50
+)
+
+// Config is the interface of the actor to the broker.
+type Config struct {
+	VHost *topology.VHost
+	// Schedules returns the schedules of the virtual host, when the actor starts.
+	Schedules func() []*parameters.ScheduleSpec
+	// Load passes what the journal has of a schedule to done, from any goroutine.
+	Load    func(of store.QueueID, done func([]store.Recovered, error))
+	Journal store.Journal
+	// May returns why a user may not publish to an exchange with a key, nil if the user may; known is false without such a user.
+	May func(user, exchange, key string) (known bool, err error)
+	// Alarm reports whether there is an alarm about memory or disk space, during which nothing is published.
+	Alarm func() bool
+	// Ended is called for a schedule without further runs that is to be deleted.
+	Ended  func(*parameters.ScheduleSpec)
+	Copies *budget.Copies // permits messages for several queues; nil for no limit
+	Stats  *Stats
+	Clock  *clock.Clock
+	Log    zerolog.Logger
+}
+
+// The mail that the actor takes.
+type (
+	// Set creates or replaces a schedule.
+	Set struct{ Spec *parameters.ScheduleSpec }
+	// Remove ends a schedule.
+	Remove struct {
+		Name        string
+		Incarnation uint64
+	}
+	// Look makes the actor compare its times with the machine's clock, which was set.
+	Look struct{}
+	// Quit ends the actor after the mail before.
+	Quit struct{}
+)
+
+// schedule is the state of one schedule. Times are dates in ms since 1970.
+type schedule struct {
+	spec    *parameters.ScheduleSpec
+	index   int  // in the heap, -1 outside of it
+	ready   bool // how far it came is known
+	removed bool
+	// from is the last nominal time that is published or left out, done the last one up to which all are answered.
+	from, done       int64
+	fired, doneFired int64 // runs by then
+	next, due        int64 // nominal and with jitter, while it is in the heap
+	why              recurrence.Reason
+	flights          []*flight // oldest first
+	// catching: missed runs until a time are published, left of them.
+	catching bool
+	until    int64
+	left     int
+	// of the note in the journal
+	seq   uint64
+	dirty bool
+	Counts
+	last    *Ran
+	history []Ran
+	noUser  bool
+	// noTarget: the target of the last run did not exist.
+	noTarget bool
+}
+
+// state is the core.
+type state struct {
+	cfg   *Config
+	self  mail.Address
+	dates clock.Dates
+	at    clock.Instant // of this turn
+
+	schedules map[string]*schedule
+	numbers   map[uint64]*schedule // by incarnation
+	due       dueHeap
+	copies    map[uint64]copied
+	number    uint64 // of the last copy
+	retries   []*flight
+	finder    routefinder.Finder
+	watched   map[string]bool
+	batches   map[*topology.Queue]*mail.Enqueue
+	order     []*topology.Queue
+	heldUntil int64 // date until which nothing is published
+	more      bool  // runs are due that exceeded the turn
+	changed   []*schedule
+	out       outcome
+}
+
+// outcome holds the effects of a turn.
+type outcome struct {
+	mail.Posts
+	watch []mail.Address
+	load  []uint64
+	ended []*parameters.ScheduleSpec
+}
+
+func (s *state) init(cfg *Config, base uint64) {
+	s.cfg, s.number = cfg, base
+	s.schedules, s.numbers, s.copies = map[string]*schedule{}, map[uint64]*schedule{}, map[uint64]copied{}
+	s.watched, s.batches = map[string]bool{}, map[*topology.Queue]*mail.Enqueue{}
+}
+
+func (s *state) begin(self mail.Address) {
+	s.self = self
+	for _, spec := range s.cfg.Schedules() {
+		s.set(spec)
+	}
+}
+
+// now returns the date of the turn, in ms.
+func (s *state) now() int64 { return s.dates.Date(s.at.Floor()) }
+
+// set creates or replaces a schedule. One that is new is loaded first.
+func (s *state) set(spec *parameters.ScheduleSpec) {
+	x := s.schedules[spec.Name]
+	if x != nil && x.spec.Incarnation != spec.Incarnation {
+		s.remove(spec.Name, x.spec.Incarnation)
+		x = nil
+	}
+	if x == nil {
+		x = &schedule{index: -1, spec: spec}
+		s.schedules[spec.Name], s.numbers[spec.Incarnation] = x, x
+		s.out.load = append(s.out.load, spec.Incarnation)
+		return
+	}
+	x.spec, x.noUser = spec, false
+	if x.ready {
+		s.skipTo(x, spec.Since)
+		x.catching = x.catching && !spec.Paused
+		s.plan(x)
+	}
+}
+
+// loaded continues after the last run that the journal knows of.
+func (s *state) loaded(incarnation uint64, list []store.Recovered) {
+	x := s.numbers[incarnation]
+	if x == nil || x.ready {
+		return
+	}
+	x.ready, x.done = true, x.spec.Created
+	for i := range list {
+		m := &list[i]
+		if x.seq = max(x.seq, m.Seq); m.TTL > x.done {
+			x.done, x.doneFired = m.TTL, m.Deadline
+		}
+	}
+	x.from, x.fired = x.done, x.doneFired
+	s.skipTo(x, x.spec.Since)
+	s.plan(x)
+}
+
+// remove ends a schedule. Runs under way are still published.
+func (s *state) remove(name string, incarnation uint64) {
+	x := s.schedules[name]
+	if x == nil || x.spec.Incarnation != incarnation {
+		return
+	}
+	delete(s.schedules, name)
+	delete(s.numbers, incarnation)
+	x.removed = true
+	s.due.drop(x)
+	s.touch(x)
+}
+
+// plan computes the next run.
+func (s *state) plan(x *schedule) {
+	s.due.drop(x)
+	if !x.ready || x.removed || x.spec.Paused || len(x.flights) >= maxFlights {
+		return
+	}
+	next, why, ok := x.spec.Times.Next(x.from)
+	if !ok || x.spec.Count > 0 && x.fired >= x.spec.Count {
+		if len(x.flights) == 0 && x.spec.DeleteAtEnd {
+			s.out.ended = append(s.out.ended, x.spec)
+		}
+		return
+	}
+	x.next, x.why, x.due = next, why, next+x.spec.Times.Delay(next)
+	heap.Push(&s.due, x)
+}
+
+// ended reports whether a schedule has no further runs.
+func (x *schedule) ended() bool {
+	return x.ready && !x.spec.Paused && x.index < 0 && len(x.flights) < maxFlights
+}
+
+// wake returns the date at which run has to be called.
+func (s *state) wake() (at int64, ok bool) {
+	if len(s.due) > 0 {
+		at, ok = s.due[0].due, true
+	}
+	if len(s.retries) > 0 && (!ok || s.retries[0].retryAt < at) {
+		at, ok = s.retries[0].retryAt, true
+	}
+	switch {
+	case !ok || len(s.copies) >= maxCopies: // answers follow
+		return 0, false
+	case s.more:
+		return s.now(), true
+	}
+	return max(at, s.heldUntil), true
+}
+
+// run publishes the runs that are due, up to a turn's limit.
+func (s *state) run() {
+	now := s.now()
+	s.more = false
+	if at, ok := s.wake(); !ok || at > now {
+		return
+	}
+	if s.cfg.Alarm() {
+		s.heldUntil = now + holdFor
+		return
+	}
+	for left := turnLimit; ; left-- {
+		retry := len(s.retries) > 0 && s.retries[0].retryAt <= now
+		switch {
+		case len(s.copies) >= maxCopies || s.heldUntil > now || !retry && (len(s.due) == 0 || s.due[0].due > now):
+			s.flush()
+			return
+		case left == 0:
+			s.more = true
+			s.flush()
+			return
+		case retry:
+			f := s.retries[0]
+			if s.retries = s.retries[1:]; !s.publish(f) {
+				s.retries = append(s.retries, f)
+				f.retryAt = s.heldUntil
+			} else if f.over {
+				s.land(f.x)
+			}
+		default:
+			x := s.due[0]
+			s.step(x, now)
+			s.plan(x)
+		}
+	}
+}
+
+// step publishes the next run of a schedule that is due, or decides on missed runs (REC-9).
+func (s *state) step(x *schedule, now int64) {
+	if !x.catching && now-x.due > lateness {
+		s.missed(x, now)
+		return
+	}
+	by := byTimer
+	if x.catching {
+		by = byCatchUp
+		x.left--
+	}
+	if !s.fire(x, x.next, by, 0) {
+		return
+	}
+	switch {
+	case !x.catching:
+	case x.from >= x.until:
+		x.catching = false
+	case x.left == 0:
+		x.catching = false
+		s.leaveOut(x, x.until)
+	}
+}
+
+// missed decides on the runs that are due, the first of which is late.
+func (s *state) missed(x *schedule, now int64) {
+	times := &x.spec.Times
+	until, _ := times.Last(x.from, now) // there is one
+	if until+times.Delay(until) > now {
+		before, ok := times.Last(x.from, until-1)
+		if !ok {
+			return
+		}
+		until = before
+	}
+	from := now - x.spec.MissedWindow
+	switch {
+	case x.spec.Missed == parameters.MissedAll && until >= from:
+		if from > x.next {
+			s.leaveOut(x, from-1)
+		}
+		x.catching, x.until, x.left = true, until, maxCatchUp
+	case x.spec.Missed == parameters.MissedOne && until >= from:
+		n := times.Count(x.from, until, maxCounted) - 1
+		if s.fire(x, until, byCatchUp, n) {
+			x.Missed += int64(n)
+			s.cfg.Stats.add(missedRun, int64(n))
+		}
+	default:
+		s.leaveOut(x, until)
+	}
+}
+
+// leaveOut counts the runs until a time as missed.
+func (s *state) leaveOut(x *schedule, until int64) {
+	n := int64(x.spec.Times.Count(x.from, until, maxCounted))
+	x.Missed += n
+	s.cfg.Stats.add(missedRun, n)
+	s.skipTo(x, until)
+}
+
+// skipTo makes the schedule continue after a time.
+func (s *state) skipTo(x *schedule, at int64) {
+	if at <= x.from {
+		return
+	}
+	x.from = at
+	x.flights = append(x.flights, &flight{x: x, at: at, number: x.fired, over: true})
+	s.land(x)
+}
+
+// dueHeap has the schedules by the time of their next run.
+type dueHeap []*schedule
+
+// Len implements heap.Interface.
+func (h dueHeap) Len() int { return len(h) }
+
+// Less implements heap.Interface.
+func (h dueHeap) Less(i, j int) bool {
+	if h[i].due != h[j].due {
+		return h[i].due < h[j].due
+	}
+	return h[i].spec.Incarnation < h[j].spec.Incarnation
+}
+
+// Swap implements heap.Interface.
+func (h dueHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+// Push implements heap.Interface.
+func (h *dueHeap) Push(x any) {
+	x.(*schedule).index = len(*h)
+	*h = append(*h, x.(*schedule))
+}
+
+// Pop implements heap.Interface.
+func (h *dueHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	(*h)[last], *h = nil, (*h)[:last]
+	x.index = -1
+	return x
+}
+
+func (h *dueHeap) drop(x *schedule) {
+	if x.index >= 0 {
+		heap.Remove(h, x.index)
+	}
+}
