@@ -38,7 +38,7 @@ func startFollower(t *testing.T, line, dir string, flags []string) *broker {
 	var nodes [3]*broker
 	for i := range nodes {
 		name := fmt.Sprintf("n%d", i+1)
-		args := append(append([]string{"--cluster-node", name}, members...), flags...)
+		args := append(append([]string{"--cluster-node", name, "--http", ownAddress(t)}, members...), flags...)
 		nodes[i] = launch(t, "CANDLEMARK_CLUSTER_SECRET=secret-of-the-test "+line, filepath.Join(dir, name), args...)
 	}
 	t.Cleanup(func() {

@@ -26,6 +26,7 @@ type broker struct {
 	management.TestClock
 	management.Process
 	management.Backups
+	management.Cluster
 	management.Schedules
 	*parameterKeeper
 	monitored

@@ -46,6 +46,8 @@ type Config struct {
 	Meta definitions.Store
 	// Backups backs up Journal and Meta; nil for none.
 	Backups management.Backups
+	// Cluster knows the other nodes; nil for a broker alone.
+	Cluster management.Cluster
 	// Process controls the program's log levels and its end; nil for neither, as in tests.
 	Process management.Process
 	// Product is the product name sent to clients over AMQP; Candlemark.

@@ -59,6 +59,7 @@ func (n *Node) wire() {
 	})
 	n.api = &broker{
 		asked: n.queries, Commands: commands, TestClock: n.moves, Process: n.cfg.Process,
+		Cluster:   cmp.Or[management.Cluster](n.cfg.Cluster, management.Alone{}),
 		Backups:   cmp.Or[management.Backups](n.cfg.Backups, backup.NewKeeper(backup.Config{})),
 		Schedules: n.schedules, parameterKeeper: &n.parameters, monitored: monitored{n.monitor}, Patience: n.patience, node: n,
 	}

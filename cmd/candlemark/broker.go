@@ -43,7 +43,8 @@ type broker struct {
 	certificates []openCertificate
 	cluster      *cluster.Node // nil for a broker alone
 	closeAudit   func() error
-	portFile     string // to be removed at the stop; "" for none
+	portFile     string             // to be removed at the stop; "" for none
+	others       management.Cluster // nil for a broker alone
 	// listen opens a listener of a kind (internal/transport/forward).
 	listen func(kind, address string) (net.Listener, error)
 	// The actual addresses, or nil if there is none.
@@ -110,7 +111,7 @@ func (b *broker) start(cfg config.Config, filled *bool, log zerolog.Logger) (err
 	audit, closeAudit := auditLog(cfg, log)
 	b.closeAudit = closeAudit
 	if b.node, err = supervision.Start(supervision.Config{
-		Users: b.users, Meta: b.data.definitions, Journal: b.data.messages, Backups: b.data.kept(), Product: cfg.ProductName, ProductVersion: version, Name: cfg.FullNode(), DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, ShovelFiles: cfg.ShovelFiles, Process: b.process, Log: log, Audit: &audit,
+		Users: b.users, Meta: b.data.definitions, Journal: b.data.messages, Backups: b.data.kept(), Product: cfg.ProductName, ProductVersion: version, Name: nodeName(cfg), Cluster: b.others, DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, ShovelFiles: cfg.ShovelFiles, Process: b.process, Log: log, Audit: &audit,
 		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), MaxEntityMessage: uint64(cfg.ServiceBusMessage), Limits: limitsFor(cfg.Limits), Clock: b.clock.Clock, ClockFile: b.clock.file, Speed: b.clock.speed,
 		Alarms: resources.Config{
 			Meter:     meter{resources.System{Directory: cfg.DataDir, Untouched: heapReserve, Most: int64(cfg.MemoryTotal)}, b.cluster},
@@ -130,6 +131,14 @@ func (b *broker) start(cfg config.Config, filled *bool, log zerolog.Logger) (err
 		}
 	}
 	return b.ready(cfg.Testing, os.Stdout)
+}
+
+// nodeName returns the name of the node that clients see.
+func nodeName(cfg config.Config) string {
+	if name := cfg.Cluster.Node; name != "" {
+		return fullName(name)
+	}
+	return cfg.FullNode()
 }
 
 // fill stores what the settings define.

@@ -299,3 +299,5 @@ func TestHelpAndVersion(t *testing.T) {
 		}
 	}
 }
+
+func (*fake) ClusterState() management.ClusterState { return management.ClusterState{} }

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"candlemark/internal/access/certificate"
 	"candlemark/internal/admin/backup"
 	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/management"
 	"candlemark/internal/admin/systemd"
 	"candlemark/internal/storage/cluster"
 	"candlemark/internal/storage/cluster/wire"
@@ -30,6 +33,12 @@ type member struct {
 	failed chan error
 	first  config.FirstUser
 	notify func(string)
+
+	drained atomic.Bool // it takes no clients, and does not lead while others can
+
+	mu    sync.Mutex
+	state management.ClusterState
+	seen  time.Time // when state was found
 }
 
 // serveMember runs a node of a cluster until ctx ends, and returns the exit code.
@@ -45,10 +54,13 @@ func serveMember(ctx context.Context, settings *config.Settings, log zerolog.Log
 		log.Error().Err(err).Msg("start failed")
 		return 1
 	}
+	if m.drained.Store(wasDrained()); m.drained.Load() {
+		m.front.Suspend(true)
+	}
 	m.node, err = cluster.Open(cluster.Config{
 		TLS: secure,
 		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
-		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, Clients: m, Abandon: true, Log: log,
+		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, OnCommand: m.onCommand, Clients: m, Abandon: true, Log: log,
 	})
 	if err != nil {
 		log.Error().Err(remedied(err, "cluster-listen", c.Listen)).Msg("start failed")
@@ -76,7 +88,7 @@ func (m *member) run(ctx context.Context) int {
 				m.lead()
 			case !leads && m.broker != nil:
 				m.log.Warn().Msg("this node no longer leads the cluster: all clients are disconnected")
-				return replaceProcess(m.log)
+				return m.replace()
 			}
 		case err := <-m.failed:
 			m.log.Error().Err(err).Msg("this node of the cluster has failed; the others go on")
@@ -97,6 +109,9 @@ const refrain = 30 * time.Second
 
 // lead starts the broker on what the cluster has committed.
 func (m *member) lead() {
+	if m.drained.Load() && m.node.Resign() == nil {
+		return
+	}
 	began := time.Now()
 	journal, meta, err := m.node.Lead()
 	if errors.Is(err, cluster.ErrLost) {
@@ -109,6 +124,10 @@ func (m *member) lead() {
 	if err != nil {
 		m.log.Error().Err(err).Msg("the broker could not start on this node; another one is asked to lead")
 		m.node.Refrain(refrain)
+		if err := m.follow(); err != nil {
+			m.failed <- err
+			return
+		}
 		if err := m.node.Resign(); err != nil {
 			m.failed <- err
 		}
@@ -125,7 +144,7 @@ func (m *member) start(journal *cluster.Journal, meta *cluster.Definitions) erro
 	}
 	d := &data{log: m.log, definitions: meta, messages: journal, failed: make(chan error, 1)}
 	d.backups = backup.NewKeeper(backup.Config{Take: func() (*backup.Cut, error) { return nil, errNoBackup }, Log: m.log})
-	b := &broker{cluster: m.node, process: newProcess(), listen: m.front.Listener, clock: chosenClock{Clock: m.node.Clock()}, users: users, data: d}
+	b := &broker{cluster: m.node, others: m, process: newProcess(), listen: m.front.Listener, clock: chosenClock{Clock: m.node.Clock()}, users: users, data: d}
 	filled := true
 	if err := b.start(m.cfg, &filled, m.log); err != nil {
 		return err
@@ -144,11 +163,16 @@ func (m *member) onFull(full bool) {
 	}
 }
 
-// stop ends the broker and the node; another node leads.
+// stop ends the node. A leader hands over first: clients need not wait until a broker has said farewell to all of them. If no node can take
+// over, the broker stops as one alone.
 func (m *member) stop() int {
 	m.notify(systemd.Stopping)
 	m.log.Info().Msg("stopping")
 	m.unfollow()
+	if m.broker != nil && m.node.Resign() == nil {
+		m.log.Info().Msg("stopped; another node leads the cluster") // nothing that the broker still does counts
+		return 0
+	}
 	if m.broker != nil {
 		stopped := make(chan error, 1)
 		go func() { stopped <- m.broker.stop() }()
@@ -159,9 +183,6 @@ func (m *member) stop() int {
 					m.log.Error().Err(err).Msg("the broker did not stop cleanly")
 				}
 				m.broker = nil
-				if err := m.node.Resign(); err != nil {
-					m.log.Info().Err(err).Msg("no other node was asked to lead")
-				}
 			case leads := <-m.node.Leads():
 				if !leads { // nothing that the broker still does counts
 					m.log.Info().Msg("stopped; this node did not lead any more")

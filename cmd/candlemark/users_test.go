@@ -216,3 +216,5 @@ func TestVHostVerbs(t *testing.T) {
 		}
 	}
 }
+
+func (*keeper) ClusterState() management.ClusterState { return management.ClusterState{} }

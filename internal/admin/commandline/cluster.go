@@ -53,7 +53,7 @@ var clusterVerbs = []verb.Row{
 		Run:   verb.InOrder(fullyBooted(""), verb.Says("Cluster reported no deprecated features in use")),
 	},
 	{
-		Name: "await_online_nodes", Arguments: "<count>", About: "Waits until the given number of nodes is online; a broker has one node", Check: wholeNumber,
+		Name: "await_online_nodes", Arguments: "<count>", About: "Waits until the given number of nodes is online; a broker alone has one", Check: wholeNumber,
 		Title: verb.Text("Will wait for at least {count} nodes to join the cluster of {broker}. Timeout: {timeout} seconds."), Run: awaitNodes,
 	},
 	{
@@ -65,15 +65,26 @@ var clusterVerbs = []verb.Row{
 		Title: verb.Text("Status of queue {queue} on node {broker} ..."), Run: quorumStatus,
 	},
 	{
-		Name: "check_if_node_is_quorum_critical", About: "Fails if the broker is not running: the check does not apply to a single node",
-		Title: verb.Text("Checking if node {broker} is critical for quorum of any queues/streams ..."),
-		Run:   fullyBooted("Node {node} seems to be the only one in a single node cluster, the check does not apply"),
+		Name: "check_if_node_is_quorum_critical", About: "Fails if no majority of the nodes would be left without one; says that the check does not apply to a broker alone",
+		Title: verb.Text("Checking if node {broker} is critical for quorum of any queues/streams ..."), Run: quorumCritical,
 	},
 	{
-		Name: "await_online_quorum_plus_one", About: "Fails if the broker is not running: the command does not apply to a single node",
-		Title: verb.Text("Will wait for a quorum + 1 of nodes to be online for all quorum queues and streams for {timeout} seconds..."),
-		Run:   fullyBooted("Node {node} seems to be the only one in a single node cluster, the command does not apply"),
+		Name: "await_online_quorum_plus_one", About: "Waits until a majority of the nodes and one more are online",
+		Title: verb.Text("Will wait for a quorum + 1 of nodes to be online for all quorum queues and streams for {timeout} seconds..."), Run: awaitSpare(1),
 	},
+	{
+		Name: "await_online_quorum", About: "Waits until a majority of the nodes is online",
+		Title: verb.Text("Will wait for a quorum of nodes to be online for {timeout} seconds..."), Run: awaitSpare(0),
+	},
+	{
+		Name: "transfer_leadership", Arguments: "[<node>]", About: "Makes another node lead the cluster, or the given one, and waits until it does",
+		Title: verb.Text("Transferring the leadership of the cluster ..."), Run: transferLeadership,
+	},
+	{
+		Name: "drain", Arguments: "[<node>]", About: "Puts a node into maintenance mode, by default the leader: it hands over, refuses clients, and does not lead while others can",
+		Title: verb.Text("Will put a node into maintenance mode ..."), Run: drain,
+	},
+	{Name: "revive", Arguments: "<node>", About: "Ends the maintenance mode of a node", Title: verb.Text("Will revive node {node} ..."), Run: verb.Deletes("x", "cluster", "drained", "{node}")},
 	{
 		Name: "rebalance", Arguments: "<type>", Options: "vhost-pattern queue-pattern", About: "Has no effect: a single node leads all queues",
 		Title: verb.Text("Re-balancing leaders of {type} queues..."), Run: fullyBooted("Node {node} leads all queues"),
@@ -126,16 +137,6 @@ func wholeNumber(arguments []string) (wrong string, code int) {
 	return "", 0
 }
 
-func awaitNodes(ctx context.Context, broker *client.Client, c *verb.Call) error {
-	if err := awaitStartup(ctx, broker, c); err != nil {
-		return err
-	}
-	if n, _ := strconv.Atoi(c.Arguments[0]); n > 1 { // wholeNumber checked it
-		return verb.Fail(verb.ExitSoftware, fmt.Sprintf("Error: not enough nodes joined %s's cluster: there is one", c.Broker))
-	}
-	return nil
-}
-
 func quorumStatus(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	o, err := broker.Get(ctx, c.Path([]string{"queues", "{vhost}", "{queue}"})...)
 	switch {
@@ -146,7 +147,16 @@ func quorumStatus(ctx context.Context, broker *client.Client, c *verb.Call) erro
 	case o["type"] != "quorum":
 		return verb.Complaint("the queue is not a quorum queue")
 	}
-	return c.PrintTable([]string{"Node Name", "Raft State", "Membership"}, []client.Object{{"Node Name": o["leader"], "Raft State": "leader", "Membership": "voter"}})
+	rows := []client.Object{}
+	members, _ := o["members"].([]any)
+	for _, m := range members {
+		row := client.Object{"Node Name": m, "Raft State": "follower", "Membership": "voter"}
+		if m == o["leader"] {
+			row["Raft State"] = "leader"
+		}
+		rows = append(rows, row)
+	}
+	return c.PrintTable([]string{"Node Name", "Raft State", "Membership"}, rows)
 }
 
 // waitFor waits as awaitStartup does, while a process runs: the process of --pid, or, once the file exists, the process

@@ -22,7 +22,7 @@ var nodeVerbs = []verb.Row{
 		Title: verb.Text("Waiting for {broker} to start up. Timeout: {timeout} seconds ..."), Run: awaitStartup,
 	},
 	{
-		Name: "cluster_status", About: "Shows the node with its listeners and alarms",
+		Name: "cluster_status", About: "Shows the nodes, and the listeners and alarms of the one that leads",
 		Title: verb.Text("Cluster status of node {broker} ..."), Run: clusterStatus,
 	},
 	{
@@ -161,15 +161,19 @@ func clusterStatus(ctx context.Context, broker *client.Client, c *verb.Call) err
 	if err != nil {
 		return err
 	}
+	n, err := askNodes(ctx, broker)
+	if err != nil {
+		return err
+	}
 	name, alarms := verb.Cell(overview["node"]), format.AlarmLines(node)
 	if c.JSON {
 		return json.NewEncoder(c.Out).Encode(client.Object{
-			"cluster_name": overview["cluster_name"], "disk_nodes": []string{name}, "ram_nodes": []string{}, "running_nodes": []string{name},
+			"cluster_name": overview["cluster_name"], "disk_nodes": n.all, "ram_nodes": []string{}, "running_nodes": n.online,
 			"alarms": append([]string{}, alarms...), "listeners": client.Object{name: overview["listeners"]}, "partitions": client.Object{},
 			"versions": client.Object{name: client.Object{"rabbitmq_version": overview["rabbitmq_version"], "rabbitmq_name": overview["product_name"]}},
 		})
 	}
-	format.Cluster(c.Out, overview, alarms)
+	format.Cluster(c.Out, overview, alarms, n.all, n.online)
 	return nil
 }
 

@@ -219,3 +219,5 @@ type refusal struct {
 }
 
 func (*fake) Clock() *clock.Clock { return clock.NewManual(time.UnixMilli(1 << 45)) }
+
+func (*fake) ClusterState() management.ClusterState { return management.ClusterState{} }

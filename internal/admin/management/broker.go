@@ -29,6 +29,7 @@ type Broker interface {
 	Schedules
 	Monitoring
 	Backups
+	Cluster
 	Process
 	Sockets
 	TestClock

@@ -52,8 +52,6 @@ func (n *Node) admits(c wire.Client) error {
 // Identity returns the name and the life of this node.
 func (n *Node) Identity() string { return n.self.identity() }
 
-func (n *Node) takeClient(conn net.Conn, c wire.Client) { n.cfg.Clients.Take(conn, c) }
-
 // watchLeader reports each new leader.
 func (n *Node) watchLeader() {
 	changed := make(chan raft.Observation, 1) // one is enough: the state is read after it

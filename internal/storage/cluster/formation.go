@@ -32,6 +32,10 @@ func (n *Node) judge(h wire.Hello) wire.Answer {
 	case h.Kind == wire.KindLog && n.replaced(h.From):
 		a.Error = fmt.Sprintf("%s was replaced by another node of this name: its folder must be emptied", h.From)
 	case h.Kind == wire.KindAsk:
+	case h.Kind == Drain || h.Kind == Revive:
+		if err := n.cfg.obey(h.Kind); err != nil {
+			a.Error = err.Error()
+		}
 	case h.Kind == wire.KindJoin:
 		if a.Error = n.timing.far(nameOf(h.From), h.Wall); a.Error == "" {
 			n.admit(h.From)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -56,6 +57,8 @@ type Config struct {
 	OnFull func(bool)
 	// OnLeader is called in turn with each leader that this node knows of, itself included, and with the zero value when it knows none.
 	OnLeader func(Leader)
+	// OnCommand carries out a command to this node, Drain or Revive; nil to refuse all.
+	OnCommand func(command string) error
 	// Clients serves the clients of other nodes while this one leads; nil to refuse them.
 	Clients Clients
 	Log     zerolog.Logger
@@ -182,7 +185,7 @@ func (n *Node) start() (err error) {
 			}
 			return "", fmt.Errorf("%s is not a member of the cluster", nameOf(identity))
 		},
-		Client: n.takeClient,
+		Client: func(conn net.Conn, c wire.Client) { n.cfg.Clients.Take(conn, c) },
 		Lost: func(peer string) {
 			if n.started() {
 				n.transport.lost(peer)

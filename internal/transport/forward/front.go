@@ -73,6 +73,8 @@ type Front struct {
 	links   map[*link]struct{}
 	count   int // connections that wait or are passed on
 	closed  bool
+	// suspended: clients are refused.
+	suspended bool
 }
 
 // port is a listener and who takes its connections.
@@ -197,6 +199,18 @@ func (f *Front) change() {
 	f.changed = make(chan struct{})
 }
 
+// Suspend closes the connections that this node passes on, and refuses new ones, until it is called with false.
+func (f *Front) Suspend(suspended bool) {
+	f.mu.Lock()
+	f.suspended = suspended
+	leader := f.leader
+	f.mu.Unlock()
+	if suspended {
+		f.Follow(Leader{})
+		f.Follow(leader)
+	}
+}
+
 // Follow names the leader, and ends all connections that were passed on to another one, or in another term, at once.
 func (f *Front) Follow(l Leader) {
 	f.mu.Lock()
@@ -266,7 +280,7 @@ func (f *Front) admit(p *port, conn net.Conn) {
 	f.mu.Unlock()
 	switch {
 	case broker != nil && broker.give(conn):
-	case !f.enter():
+	case !f.enterAt(p):
 		_ = conn.Close()
 	default:
 		go func() {
@@ -299,15 +313,26 @@ func (f *Front) Pass(kind string, conn net.Conn, read []byte) {
 	_ = conn.Close()
 }
 
-// enter counts a connection that waits or is passed on; false if there are too many.
+// enter counts a connection that waits or is passed on; false if there are too many, or clients are refused.
 func (f *Front) enter() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.count >= f.cfg.Most {
+	if f.count >= f.cfg.Most || f.suspended {
 		return false
 	}
 	f.count++
 	return true
+}
+
+// enterAt is enter for a port: the servers of Local also answer while clients are refused.
+func (f *Front) enterAt(p *port) bool {
+	f.mu.Lock()
+	local := p.local != nil
+	if local {
+		f.count++
+	}
+	f.mu.Unlock()
+	return local || f.enter()
 }
 
 func (f *Front) leave() {

@@ -101,10 +101,10 @@ func gigabytes(bytes any) string {
 	return fmt.Sprintf("%.4f gb", f/1e9)
 }
 
-// Cluster writes what rabbitmqctl does about a cluster, of one node.
-func Cluster(out io.Writer, overview map[string]any, alarms []string) {
+// Cluster writes what rabbitmqctl does about a cluster.
+func Cluster(out io.Writer, overview map[string]any, alarms, all, online []string) {
 	name := Cell(overview["node"])
-	fmt.Fprintf(out, "Basics\n\nCluster name: %s\n\nDisk Nodes\n\n%s\n\nRunning Nodes\n\n%s\n", Cell(overview["cluster_name"]), name, name)
+	fmt.Fprintf(out, "Basics\n\nCluster name: %s\n\nDisk Nodes\n\n%s\n\nRunning Nodes\n\n%s\n", Cell(overview["cluster_name"]), strings.Join(all, "\n"), strings.Join(online, "\n"))
 	fmt.Fprintf(out, "\nVersions\n\n%s: RabbitMQ %s by %s\n", name, Cell(overview["rabbitmq_version"]), Cell(overview["product_name"]))
 	fmt.Fprintf(out, "\nAlarms\n\n%s\n\nNetwork Partitions\n\n(none)\n\nListeners\n\n", cmp.Or(strings.Join(alarms, "\n"), "(none)"))
 	Listeners(out, overview)

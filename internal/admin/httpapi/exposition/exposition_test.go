@@ -445,3 +445,5 @@ func TestBrokerDoesNotAnswer(t *testing.T) {
 		}
 	}
 }
+
+func (*fake) ClusterState() management.ClusterState { return management.ClusterState{} }

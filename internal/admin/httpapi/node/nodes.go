@@ -2,6 +2,7 @@ package node
 
 import (
 	"os"
+	"slices"
 	"strconv"
 
 	"candlemark/internal/admin/httpapi/forms"
@@ -115,18 +116,34 @@ func contexts(o *management.Overview) []contextItem {
 	return items
 }
 
-// nodes are the only node, or the one named in the path.
+// otherNodes are the nodes of the cluster that do not lead. They run no broker: most figures are 0.
+func otherNodes(r *rest.Request) (items []nodeItem) {
+	for _, m := range r.Broker.ClusterState().Members {
+		if m.Leader {
+			continue
+		}
+		items = append(items, nodeItem{
+			Applications: []struct{}{}, Mechanisms: []mechanism{}, ClusterLinks: []struct{}{}, ConfigFiles: []string{}, Contexts: []contextItem{}, ExchangeTypes: exchangeTypes(),
+			Plugins: plugins, LogFiles: []string{"<stdout>"}, MemoryStrategy: "rss", Name: m.Name, TickTime: 60, Partitions: []struct{}{}, RabbitMQVersion: protocol.RabbitMQVersion,
+			RatesMode: ratesMode, Running: m.Online, Type: "disc",
+		})
+	}
+	return items
+}
+
+// nodes are all nodes, or the one named in the path.
 var nodes = rest.Resource[nodeItem]{
 	Items: func(r *rest.Request) ([]nodeItem, error) {
+		others := otherNodes(r)
 		if r.Name != "" && r.Name != r.Node {
-			return nil, nil
+			return slices.DeleteFunc(others, func(n nodeItem) bool { return n.Name != r.Name }), nil
 		}
 		m, err := r.Broker.Machine(r.Context())
 		if err != nil {
 			return nil, err
 		}
 		o, err := r.Broker.Overview(r.Context())
-		return []nodeItem{nodeForm(r, &m, &o)}, err
+		return append(others, nodeForm(r, &m, &o)), err
 	},
 	Name: func(n *nodeItem) string { return n.Name },
 }

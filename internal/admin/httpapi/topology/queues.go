@@ -171,12 +171,20 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		item.HeadTimestamp = &q.HeadTimestamp
 	}
 	if q.Type == "quorum" {
-		item.Leader, item.Members, item.Online = r.Node, []string{r.Node}, []string{r.Node}
+		item.Leader, item.Members, item.Online = replicas(r)
 	}
 	if q.Type == "quorum" || q.Retry.On() {
 		item.DeliveryLimit, item.Retry = deliveryLimit(q), q.Retry.String()
 	}
 	return item
+}
+
+// replicas returns the nodes that have all queues: in a cluster, all members (CLU-22).
+func replicas(r *rest.Request) (leader string, members, online []string) {
+	if c := r.Broker.ClusterState(); len(c.Members) > 0 {
+		return c.Leader, c.Names(false), c.Names(true)
+	}
+	return r.Node, []string{r.Node}, []string{r.Node}
 }
 
 // idleSince returns when the queue was used last, null for one in use: monitoring calls a queue with this time idle.
@@ -203,7 +211,8 @@ func briefForm(r *rest.Request, q *management.Queue) briefQueue {
 		Policy: forms.OrNull(q.Effective.Policy), State: q.State, Type: q.Type, VHost: q.VHost,
 	}
 	if q.Type == "quorum" {
-		item.Leader, item.Members, item.Online, item.DeliveryLimit = r.Node, []string{r.Node}, []string{r.Node}, deliveryLimit(q)
+		item.Leader, item.Members, item.Online = replicas(r)
+		item.DeliveryLimit = deliveryLimit(q)
 	}
 	if r.URL.Query().Get("enable_queue_totals") == "true" {
 		totals := forms.QueueTotalsOf(q.Ready, q.Unacked)

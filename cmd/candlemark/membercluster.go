@@ -1,0 +1,121 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"candlemark/internal/admin/management"
+	"candlemark/internal/storage/cluster"
+)
+
+// clusterAge is for how long the state of the cluster is not asked for again: lists show it for each of many queues.
+const clusterAge = 100 * time.Millisecond
+
+// ClusterState implements management.Cluster.
+func (m *member) ClusterState() management.ClusterState {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now := time.Now(); now.Sub(m.seen) > clusterAge {
+		m.state, m.seen = m.describe(), now
+	}
+	return m.state
+}
+
+func (m *member) describe() management.ClusterState {
+	s := m.node.Status()
+	c := management.ClusterState{ID: s.Cluster, Node: fullName(m.cfg.Cluster.Node), Leader: fullName(s.Leader), Term: s.Term, Committed: s.Committed}
+	for _, o := range s.Members {
+		c.Members = append(c.Members, management.Member{
+			Name: fullName(o.Name), Address: o.Address, Voter: o.Voter, Leader: o.Leads, Online: o.Online, Last: o.Last, Lag: o.Lag, Heard: o.Heard, Ahead: o.Ahead,
+		})
+	}
+	return c
+}
+
+// fullName returns the name of a node of a cluster as RabbitMQ's clients know names.
+func fullName(name string) string {
+	if name == "" || strings.Contains(name, "@") {
+		return name
+	}
+	return "rabbit@" + name
+}
+
+// memberNamed returns the member with a full name.
+func (m *member) memberNamed(full string) (string, error) {
+	for name := range m.cfg.Cluster.Addresses() {
+		if fullName(name) == full {
+			return name, nil
+		}
+	}
+	return "", management.ErrNoMember
+}
+
+// TransferLeadership implements management.Cluster.
+func (m *member) TransferLeadership(to string) (err error) {
+	name := ""
+	if to != "" {
+		if name, err = m.memberNamed(to); err != nil {
+			return err
+		}
+	}
+	m.handOver(name)
+	return nil
+}
+
+// handOver makes another node lead, a little later: the answer to who asked for it leaves first.
+func (m *member) handOver(to string) {
+	time.AfterFunc(handOverAfter, func() {
+		if err := m.node.TransferLeadership(to); err != nil {
+			m.log.Warn().Err(err).Msg("the leadership could not be transferred")
+		}
+	})
+}
+
+const handOverAfter = 50 * time.Millisecond
+
+// Drain implements management.Cluster.
+func (m *member) Drain(node string) error { return m.command(node, cluster.Drain) }
+
+// Revive implements management.Cluster.
+func (m *member) Revive(node string) error { return m.command(node, cluster.Revive) }
+
+func (m *member) command(node, what string) error {
+	name, err := m.memberNamed(node)
+	if err != nil {
+		return err
+	}
+	return m.node.Command(name, what)
+}
+
+// onCommand carries out a command to this node.
+func (m *member) onCommand(what string) error {
+	drained := what == cluster.Drain
+	if m.drained.Swap(drained) == drained {
+		return nil
+	}
+	m.log.Info().Bool("drained", drained).Msg("an administrator has drained or revived this node")
+	m.front.Suspend(drained)
+	if drained {
+		m.handOver("")
+	}
+	return nil
+}
+
+// drainedProcess is the variable in the environment with the number of a process that is drained: it stays so when it replaces its program.
+const drainedProcess = "DRAINED_CANDLEMARK"
+
+func wasDrained() bool { return os.Getenv(drainedProcess) == strconv.Itoa(os.Getpid()) }
+
+// replace starts the program again.
+func (m *member) replace() int {
+	value := ""
+	if m.drained.Load() {
+		value = strconv.Itoa(os.Getpid())
+	}
+	if err := os.Setenv(drainedProcess, value); err != nil {
+		m.log.Error().Err(err).Msg("the node will not be drained any more")
+	}
+	return replaceProcess(m.log)
+}

@@ -1,0 +1,83 @@
+package integration
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// operate runs a command against a node of a cluster, and expects it to succeed.
+func (b *broker) operate(args ...string) string {
+	b.Helper()
+	path, err := binary()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := exec.Command(path, append(args, "-q", "--url", "http://guest:guest@"+b.http)...).CombinedOutput()
+	if err != nil {
+		b.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// TestThroughFollower_Operation_CLU22: commands to any node show and change the cluster.
+func TestThroughFollower_Operation_CLU22(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	var status struct {
+		Disk    []string `json:"disk_nodes"`
+		Running []string `json:"running_nodes"`
+	}
+	all := []string{"rabbit@n1", "rabbit@n2", "rabbit@n3"}
+	eventually(t, "all nodes run", func() bool {
+		if err := json.Unmarshal([]byte(b.operate("cluster_status", "--formatter", "json")), &status); err != nil {
+			t.Fatal(err)
+		}
+		return slices.Equal(status.Running, all)
+	})
+	if !slices.Equal(status.Disk, all) {
+		t.Errorf("nodes %v", status.Disk)
+	}
+	for _, command := range []string{"await_online_nodes 3", "await_online_quorum", "await_online_quorum_plus_one", "check_if_node_is_quorum_critical"} {
+		b.operate(strings.Fields(command)...)
+	}
+	leader := func() (name string) {
+		t.Helper()
+		var c struct{ Leader string }
+		eventually(t, "a leader", func() bool {
+			if err := json.Unmarshal([]byte(b.request("GET", "/api/x/cluster", "", 200)), &c); err != nil {
+				t.Fatal(err)
+			}
+			return c.Leader != ""
+		})
+		return c.Leader
+	}
+	before := leader()
+	b.request("PUT", "/api/queues/%2F/q", `{"durable":true,"arguments":{"x-queue-type":"quorum"}}`, 201)
+	var q struct {
+		Node, Leader    string
+		Members, Online []string
+	}
+	if err := json.Unmarshal([]byte(b.request("GET", "/api/queues/%2F/q", "", 200)), &q); err != nil || q.Leader != before || q.Node != before || !slices.Equal(q.Members, all) || !slices.Equal(q.Online, all) {
+		t.Errorf("queue %+v, %v", q, err)
+	}
+	if got := b.operate("transfer_leadership"); strings.Contains(got, before) {
+		t.Errorf("%s led, then: %s", before, got)
+	}
+	to := leader()
+	if to == before {
+		t.Errorf("%s leads again", to)
+	}
+	b.operate("drain", to)
+	if now := leader(); now == to {
+		t.Errorf("%s leads although it is drained", now)
+	}
+	b.operate("revive", to)
+	b.operate("transfer_leadership", to)
+	if now := leader(); now != to {
+		t.Errorf("%s leads, not %s", now, to)
+	}
+	b.request("PUT", "/api/x/cluster/drained/rabbit@n4", "", 404)
+}

@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"testing"
+	"time"
+
+	"candlemark/internal/admin/management"
+
+	"github.com/rs/zerolog"
+)
+
+// nodesFake is a broker of a cluster.
+type nodesFake struct {
+	*fake
+	state management.ClusterState
+	asked string
+}
+
+func (f *nodesFake) ClusterState() management.ClusterState { return f.state }
+
+func (f *nodesFake) TransferLeadership(to string) error {
+	f.asked = "transfer " + to
+	return nil
+}
+
+func (f *nodesFake) Drain(node string) error {
+	f.asked = "drain " + node
+	return management.ErrAlone
+}
+
+// TestCluster_CLU22: the API shows the nodes, a check fails without a spare one, and commands name nodes that exist.
+func TestCluster_CLU22(t *testing.T) {
+	f := &nodesFake{fake: newFixture(t), state: management.ClusterState{
+		ID: "c", Node: "rabbit@n1", Leader: "rabbit@n1", Term: 3, Committed: 9, Members: []management.Member{
+			{Name: "rabbit@n1", Address: "h1:1", Voter: true, Leader: true, Online: true, Last: 9},
+			{Name: "rabbit@n2", Address: "h2:1", Voter: true, Online: true, Last: 7, Lag: 2, Heard: 80 * time.Millisecond, Ahead: -time.Millisecond},
+			{Name: "rabbit@n3", Voter: false, Online: true, Heard: -1},
+		},
+	}}
+	h := NewHandler(f, f.users, zerolog.Nop())
+	const check = "/api/health/checks/node-is-quorum-critical"
+	run(t, h, []step{
+		{"GET", "/api/x/cluster", "", 200, `{"id":"c","node":"candlemark@here","leader":"rabbit@n1","term":3,"committed":9,"members":[` +
+			`{"name":"rabbit@n1","address":"h1:1","role":"leader","online":true,"match":9,"lag":0,"last_contact_ms":0,"clock_offset_ms":0},` +
+			`{"name":"rabbit@n2","address":"h2:1","role":"follower","online":true,"match":7,"lag":2,"last_contact_ms":80,"clock_offset_ms":-1},` +
+			`{"name":"rabbit@n3","address":"","role":"learner","online":true,"match":0,"lag":0,"last_contact_ms":null,"clock_offset_ms":0}]}`},
+		{"PUT", "/api/x/cluster/leader", `{"node":"rabbit@n2"}`, 204, ""},
+		{"PUT", "/api/x/cluster/leader", `{"node":"rabbit@n4"}`, 404, absent},
+		{"PUT", "/api/x/cluster/drained/rabbit@n2", "", 400, badRequest("the broker is not a node of a cluster")},
+		{"GET", check, "", 503, `{"status":"failed","reason":"There are no more nodes online than a majority needs"}`},
+	})
+	if f.asked != "drain rabbit@n2" {
+		t.Error(f.asked)
+	}
+	f.state.Members[2].Voter = true
+	run(t, h, []step{{"GET", check, "", 200, `{"status":"ok"}`}})
+	f.state = management.ClusterState{}
+	run(t, h, []step{
+		{"GET", check, "", 200, `{"status":"ok","reason":"single node cluster"}`},
+		{"PUT", "/api/x/cluster/leader", `{}`, 400, badRequest("the broker is not a node of a cluster")},
+	})
+}

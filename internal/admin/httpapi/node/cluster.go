@@ -1,0 +1,117 @@
+package node
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"candlemark/internal/admin/httpapi/rest"
+	"candlemark/internal/admin/management"
+	"candlemark/protocol"
+)
+
+// clusterItem is the JSON form of a cluster, as its leader knows it.
+type clusterItem struct {
+	ID        string       `json:"id"`
+	Node      string       `json:"node"`
+	Leader    string       `json:"leader"`
+	Term      uint64       `json:"term"`
+	Committed uint64       `json:"committed"`
+	Members   []memberItem `json:"members"`
+}
+
+// memberItem is the JSON form of a node of a cluster.
+type memberItem struct {
+	Name    string   `json:"name"`
+	Address string   `json:"address"`
+	Role    string   `json:"role"` // leader, follower, or learner: a new node that has not got all data
+	Online  bool     `json:"online"`
+	Match   uint64   `json:"match"`
+	Lag     uint64   `json:"lag"`
+	Heard   *float64 `json:"last_contact_ms"`
+	Ahead   float64  `json:"clock_offset_ms"`
+}
+
+// cluster describes the cluster. A broker alone has no members.
+func cluster(r *rest.Request) (any, error) {
+	c := r.Broker.ClusterState()
+	item := clusterItem{ID: c.ID, Node: r.Node, Leader: c.Leader, Term: c.Term, Committed: c.Committed, Members: []memberItem{}}
+	for _, m := range c.Members {
+		one := memberItem{Name: m.Name, Address: m.Address, Role: roleOf(&m), Online: m.Online, Match: m.Last, Lag: m.Lag, Ahead: milliseconds(m.Ahead)}
+		if m.Heard >= 0 {
+			heard := milliseconds(m.Heard)
+			one.Heard = &heard
+		}
+		item.Members = append(item.Members, one)
+	}
+	return item, nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func roleOf(m *management.Member) string {
+	switch {
+	case m.Leader:
+		return "leader"
+	case m.Voter:
+		return "follower"
+	}
+	return "learner"
+}
+
+// notCritical checks that there is a majority without the node (CLU-22).
+func notCritical(r *rest.Request) (any, error) {
+	c := r.Broker.ClusterState()
+	switch {
+	case len(c.Members) == 0:
+		return health{Status: "ok", Reason: "single node cluster"}, nil
+	case c.Spare() < 1:
+		return unhealthy(health{Reason: "There are no more nodes online than a majority needs"}), nil
+	}
+	return healthy, nil
+}
+
+// transferLeadership takes {"node": "rabbit@n2"}, or {} for any node.
+func transferLeadership(r *rest.Request) (any, error) {
+	b := r.JSON()
+	to := ""
+	if b.Has("node") {
+		to = b.Text("node")
+	}
+	if b.Err != nil {
+		return nil, b.Err
+	}
+	return afterwards(r, "cluster.leadership.transfer.requested", to, r.Broker.TransferLeadership)
+}
+
+func drain(r *rest.Request) (any, error) {
+	return afterwards(r, "cluster.node.drained", r.Name, r.Broker.Drain)
+}
+
+func revive(r *rest.Request) (any, error) {
+	return afterwards(r, "cluster.node.revived", r.Name, r.Broker.Revive)
+}
+
+// afterwards acts on a node, and records that first, since the broker may end.
+func afterwards(r *rest.Request, event, node string, act func(string) error) (any, error) {
+	c := r.Broker.ClusterState()
+	known := node == ""
+	for _, m := range c.Members {
+		known = known || m.Name == node
+	}
+	switch {
+	case len(c.Members) == 0:
+		return nil, rest.Complaint(management.ErrAlone.Error())
+	case !known:
+		return nil, rest.ErrNotFound
+	}
+	r.Record(event, "", protocol.Table{{Key: "node", Value: node}}, nil)
+	err := act(node)
+	if errors.Is(err, management.ErrAlone) || errors.Is(err, management.ErrNoMember) {
+		return nil, rest.Complaint(err.Error())
+	}
+	if err != nil {
+		return nil, rest.Refuse(http.StatusServiceUnavailable, "not_done", err.Error())
+	}
+	return nil, nil
+}

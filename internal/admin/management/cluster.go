@@ -1,0 +1,86 @@
+package management
+
+import (
+	"errors"
+	"time"
+)
+
+// Cluster is the part of the broker that knows the nodes with the same data.
+type Cluster interface {
+	// ClusterState describes the cluster as the node knows it whose broker this is, the leader. The zero value stands for a broker alone.
+	ClusterState() ClusterState
+	// TransferLeadership makes another node lead, "" for any of them. This broker ends by that, so the call returns at once, and a
+	// transfer that fails is logged. Errors: ErrNoMember, ErrAlone.
+	TransferLeadership(to string) error
+	// Drain makes a node hand over, take no clients and not lead until Revive. Draining the node itself works as TransferLeadership.
+	// Errors: ErrNoMember, ErrAlone, or the node did not answer.
+	Drain(node string) error
+	// Revive undoes Drain.
+	Revive(node string) error
+}
+
+// Errors of Cluster.
+var (
+	ErrAlone    = errors.New("the broker is not a node of a cluster")
+	ErrNoMember = errors.New("there is no such node in the cluster")
+)
+
+// ClusterState describes a cluster.
+type ClusterState struct {
+	ID        string
+	Node      string // this one
+	Leader    string // "" if none is known
+	Term      uint64
+	Committed uint64 // the last entry of the log that a majority has stored
+	Members   []Member
+}
+
+// Member is a node of a cluster.
+type Member struct {
+	Name, Address string
+	Voter         bool // false for a new one that has not got all data
+	Leader        bool
+	Online        bool
+	Last, Lag     uint64        // the last entry of its log, and how many entries behind the leader that is
+	Heard         time.Duration // since it was heard for the last time; negative if never
+	Ahead         time.Duration // of its wall clock before this node's
+}
+
+// Names returns the names of all members, or of those that are online.
+func (c *ClusterState) Names(online bool) (names []string) {
+	for _, m := range c.Members {
+		if m.Online || !online {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// Spare returns how many more voters may go offline until there is no majority of them; negative if there is none now.
+func (c *ClusterState) Spare() int {
+	voters, online := 0, 0
+	for _, m := range c.Members {
+		if m.Voter {
+			voters++
+			if m.Online {
+				online++
+			}
+		}
+	}
+	return online - (voters/2 + 1)
+}
+
+// Alone is the Cluster of a broker alone.
+type Alone struct{}
+
+// ClusterState implements Cluster.
+func (Alone) ClusterState() ClusterState { return ClusterState{} }
+
+// TransferLeadership implements Cluster.
+func (Alone) TransferLeadership(string) error { return ErrAlone }
+
+// Drain implements Cluster.
+func (Alone) Drain(string) error { return ErrAlone }
+
+// Revive implements Cluster.
+func (Alone) Revive(string) error { return ErrAlone }

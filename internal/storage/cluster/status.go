@@ -1,0 +1,119 @@
+package cluster
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"candlemark/internal/storage/cluster/wire"
+
+	"github.com/hashicorp/raft"
+)
+
+// Status has the knowledge of a node about its cluster.
+type Status struct {
+	Cluster   string // id; "" while it is not formed
+	Leader    string // name; "" if none is known
+	Term      uint64
+	Committed uint64 // the last entry that is stored on a majority
+	Members   []Member
+}
+
+// Member is a node of the cluster, by the members that raft knows, or, before the cluster is formed, by the settings.
+type Member struct {
+	Name, Address string
+	Voter         bool // it counts in elections and for commits; a new one does not until it has the data
+	Leads, Self   bool
+	// Online: it is this node, or was heard a short time ago. Nodes hear the leader, and the leader hears all.
+	Online bool
+	Last   uint64        // the last entry of its log, as far as this node knows
+	Lag    uint64        // entries that the leader's log has behind it
+	Heard  time.Duration // since it was heard; negative if never
+	Ahead  time.Duration // how far its wall clock is ahead of this node's; 0 if that is not known
+}
+
+// online is how long a node that is not heard counts as being there; heartbeats come every 80 to 160 ms.
+const online = 2 * time.Second
+
+// Status describes the cluster. It asks nobody.
+func (n *Node) Status() Status {
+	s := Status{Cluster: n.self.cluster(), Leader: n.Leader(), Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex()}
+	servers := n.raft.GetConfiguration().Configuration().Servers
+	if len(servers) == 0 {
+		for name := range n.cfg.Members {
+			servers = append(servers, raft.Server{ID: raft.ServerID(identityOf(name, "")), Suffrage: raft.Voter})
+		}
+	}
+	apart, own := n.timing.apart(), n.last().Index
+	n.witness.mu.Lock()
+	now := time.Now()
+	for _, server := range servers {
+		id := string(server.ID)
+		m := Member{Name: nameOf(id), Voter: server.Suffrage == raft.Voter, Heard: -1, Last: n.witness.seen[id].Index, Ahead: apart[nameOf(id)]}
+		m.Address, m.Self, m.Leads = n.cfg.Members[m.Name], m.Name == n.cfg.Name, m.Name == s.Leader
+		if at, heard := n.witness.at[id]; heard {
+			m.Heard = now.Sub(at)
+			m.Online = m.Heard < online
+		}
+		if m.Self {
+			m.Online, m.Heard, m.Last = true, 0, own
+		}
+		s.Members = append(s.Members, m)
+	}
+	n.witness.mu.Unlock()
+	slices.SortFunc(s.Members, func(a, b Member) int { return cmp.Compare(a.Name, b.Name) })
+	last := own
+	for _, m := range s.Members {
+		if m.Leads {
+			last = max(m.Last, s.Committed)
+		}
+	}
+	for i := range s.Members {
+		s.Members[i].Lag = last - min(last, s.Members[i].Last)
+	}
+	return s
+}
+
+// Commands to a node, of a node with the same secret.
+const (
+	Drain  = "drain"  // it hands over, takes no new clients, and does not lead while others can
+	Revive = "revive" // it goes on after that
+)
+
+// Command gives a command to a member, which may be this node. Errors: there is no such member, or it did not answer.
+func (n *Node) Command(name, command string) error {
+	if name == n.cfg.Name {
+		return n.cfg.obey(command)
+	}
+	address, ok := n.cfg.Members[name]
+	if !ok {
+		return wire.ErrRefused
+	}
+	_, err := n.port.Ask(address, command)
+	return err
+}
+
+// obey carries out a command.
+func (c *Config) obey(command string) error {
+	if c.OnCommand == nil {
+		return wire.ErrRefused
+	}
+	return c.OnCommand(command)
+}
+
+// TransferLeadership hands the leadership to a member, or, if its name is "", to the one whose log is the longest. It does nothing if that
+// node leads already. Errors: this node does not lead, or the other one is not there, or could not be elected.
+func (n *Node) TransferLeadership(to string) error {
+	if to == "" {
+		return n.Resign()
+	}
+	if to == n.Leader() {
+		return nil
+	}
+	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
+		if nameOf(string(s.ID)) == to {
+			return n.raft.LeadershipTransferToServer(s.ID, s.Address).Error()
+		}
+	}
+	return wire.ErrRefused
+}
