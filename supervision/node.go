@@ -190,6 +190,9 @@ func Start(cfg Config) (*Node, error) {
 	n.dispatcher = mailbox.NewDispatcher(cfg.Workers)
 	n.dispatcher.Due = n.clock.CallDue
 	n.clock.CarryCalls(n.dispatcher.Carry)
+	if j, ok := n.cfg.Journal.(interface{ CarryAnswers(carry func(func())) }); ok {
+		j.CarryAnswers(n.dispatcher.Carry)
+	}
 	n.loops = socket.NewLoops(n.dispatcher.Carry)
 	n.wire()
 	n.system.EventStream.SubscribeWithPredicate(

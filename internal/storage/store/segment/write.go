@@ -2,7 +2,9 @@ package segment
 
 import (
 	"errors"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,50 +15,86 @@ var errFull = errors.New("journal was closed while the disk was full")
 // written.
 func (j *Journal) run() {
 	defer close(j.ended)
+	lag := lag{after: j.options.Lag, timer: time.NewTimer(j.options.Lag), armed: true}
+	defer lag.timer.Stop()
 	for {
-		b := j.nextBatch()
+		b := j.nextBatch(&lag)
 		if b == nil {
 			j.complete()
 			return
 		}
 		j.commits.commit(b)
 		j.completions.push(b)
-		if j.more() {
+		j.mu.Lock()
+		next := len(j.pending) >= helpFrom || slices.ContainsFunc(j.pending, func(p pending) bool { return p.done != nil })
+		j.mu.Unlock()
+		if next { // somebody waits for the next batch, or it is large
 			wake(j.help)
 		} else {
-			j.complete()
+			j.completions.carried(j.complete)
 		}
 		j.progress.Write(false)
 	}
 }
 
 // nextBatch waits for something to write; nil after Close when nothing is left.
-func (j *Journal) nextBatch() *batch {
-	var lag *time.Timer
-	var lagged <-chan time.Time
+func (j *Journal) nextBatch(lag *lag) *batch {
 	hurry := false
+	lag.since = time.Time{}
 	for {
 		b, state := j.look(hurry)
 		if b != nil || state == over {
-			if lag != nil {
-				lag.Stop()
-			}
 			return b
 		}
 		j.progress.Write(true)
-		if state == waiting && lag == nil {
-			lag = time.NewTimer(j.options.Lag)
-			lagged = lag.C
+		if state == waiting {
+			lag.begin()
 		}
 		select {
 		case <-j.kick:
-		case <-lagged:
-			hurry = true
+		case <-lag.timer.C:
+			hurry = lag.over() || hurry
 		}
 		j.mu.Lock()
 		j.writer = busy
 		j.mu.Unlock()
 	}
+}
+
+// lag tells when records without done have waited long enough. Its timer runs on from batch to batch: to start one for each
+// would wake a thread each time.
+type lag struct {
+	after time.Duration
+	since time.Time // when the writer began to wait with such records, zero if it does not
+	timer *time.Timer
+	armed bool
+}
+
+func (l *lag) begin() {
+	if !l.since.IsZero() {
+		return
+	}
+	if l.since = time.Now(); !l.armed {
+		l.arm(l.after)
+	}
+}
+
+func (l *lag) arm(d time.Duration) {
+	l.armed = true
+	l.timer.Reset(d)
+}
+
+// over is called when the timer has fired. It reports whether the records have waited long enough.
+func (l *lag) over() bool {
+	l.armed = false
+	if l.since.IsZero() {
+		return false
+	}
+	if rest := l.after - time.Since(l.since); rest > 0 {
+		l.arm(rest)
+		return false
+	}
+	return true
 }
 
 // look encodes records and returns the batch if it should be written now, else what the writer does until then. The
@@ -98,13 +136,6 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 	return nil, j.writer
 }
 
-// more reports whether there is work for the next batch already.
-func (j *Journal) more() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return len(j.pending) > 0
-}
-
 // fail stops a journal whose disk can no longer be trusted. The operator is informed first.
 func (j *Journal) fail(err error) {
 	j.reported.Do(func() { j.options.OnFailure(err) })
@@ -126,7 +157,7 @@ func (j *Journal) fail(err error) {
 func (j *Journal) assist() {
 	defer j.workers.Done()
 	for range j.help {
-		j.complete()
+		j.completions.carried(j.complete)
 		j.log.Lock()
 		j.gather()
 		due := j.log.batch.due()
@@ -142,6 +173,8 @@ type completions struct {
 	run  sync.Mutex // held while reporting, to keep the order
 	mu   sync.Mutex
 	list []*batch
+
+	carry atomic.Pointer[func(func())]
 }
 
 func (c *completions) push(b *batch) {
@@ -162,6 +195,19 @@ func (c *completions) pop() (b *batch) {
 
 // maxUnused is the maximum number of finished batches that are kept to be used again: each has a buffer of up to 5 MiB.
 const maxUnused = 2
+
+// CarryAnswers makes answers to Appends within carry, which calls its argument and may help with the work that the
+// answers cause, for a short time: then nobody is woken for it.
+func (j *Journal) CarryAnswers(carry func(answers func())) { j.completions.carry.Store(&carry) }
+
+// carried calls report within the function of CarryAnswers, if there is one.
+func (c *completions) carried(report func()) {
+	if carry := c.carry.Load(); carry != nil {
+		(*carry)(report)
+	} else {
+		report()
+	}
+}
 
 // complete reports finished batches to their appenders.
 func (j *Journal) complete() {
