@@ -25,6 +25,7 @@ var groups = []group{
 	{"Users and permissions", slices.Concat(userVerbs, permissionVerbs)},
 	{"Virtual hosts and limits", slices.Concat(vhostVerbs, limitVerbs)},
 	{"Azure Service Bus", keyVerbs},
+	{"Schedules", scheduleVerbs},
 	{"Parameters and shovels", parameterVerbs},
 	{"Definitions and backups", slices.Concat(definitionVerbs, backupVerbs)},
 }

@@ -37,6 +37,9 @@ type Options struct {
 	// Of the test clock.
 	Grace string
 	Speed float64
+	// Of recurring schedules.
+	Cron, Zone, Every, Queue, Body, Note string
+	Count                                int
 	// Of the wait for a process.
 	PID int
 }
@@ -96,14 +99,26 @@ func NewOptions(getenv func(string) string) *Options {
 	o.StringVar(&o.Over, "over", "5m", "older than this `time`, such as 90s, 5m, 7d")
 	o.StringVar(&o.Named, "name", "", "only queues whose names match this regular `expression`")
 	o.BoolVar(&o.Unacked, "unacked", false, "unacked messages, too")
-	o.StringVar(&o.Grace, "grace", "", "how long, as a `time`, each step of the clock waits for consumers to settle what it delivered, default 200ms")
-	o.Float64Var(&o.Speed, "speed", 1, "how fast the clock runs: `times` the machine's clock")
 	o.Bool("only-down", false, "only links that are down")
+	o.times()
 	o.tools()
 	for _, name := range []string{"n", "node"} {
 		o.StringVar(&o.Node, name, "", "")
 	}
 	return o
+}
+
+// times defines the options of the test clock and of recurring schedules.
+func (o *Options) times() {
+	o.StringVar(&o.Grace, "grace", "", "how long, as a `time`, each step of the clock waits for consumers to settle what it delivered, default 200ms")
+	o.Float64Var(&o.Speed, "speed", 1, "how fast the clock runs: `times` the machine's clock")
+	o.StringVar(&o.Cron, "cron", "", "cron `expression` of five fields, or six with the seconds first")
+	o.StringVar(&o.Zone, "zone", "UTC", "time `zone` of the expression, such as Europe/Berlin")
+	o.StringVar(&o.Every, "every", "", "`interval`, such as 90s, 1h, 7d")
+	o.StringVar(&o.Queue, "queue", "", "`name` of the queue to publish to")
+	o.StringVar(&o.Body, "body", "", "`text` of the messages")
+	o.StringVar(&o.Note, "note", "", "`text` that says why")
+	o.IntVar(&o.Count, "count", 10, "this `number` of times")
 }
 
 // tools defines options of RabbitMQ's tools for plugins and clusters, most of which have no effect here.
