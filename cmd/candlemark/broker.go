@@ -63,7 +63,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	}
 	drop := dropper(cfg.DataDir)
 	if b.clock, err = clockFor(cfg); err != nil {
-		return nil, err
+		return nil, remedied(err, "", "")
 	}
 	log = b.clock.loud(log)
 	if b.data, err = openStores(cfg, b.clock.file, log); err != nil {

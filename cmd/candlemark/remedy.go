@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"strconv"
 	"syscall"
@@ -10,8 +11,8 @@ import (
 	"candlemark/internal/storage/definitions"
 )
 
-// remedied adds to an error of a start what to do about it; setting and address belong to the listener that failed, if
-// one did.
+// remedied adds to an error of a start what to do about it. setting and address belong to the listener that failed; "" for
+// the data folder.
 func remedied(err error, setting, address string) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -22,6 +23,8 @@ func remedied(err error, setting, address string) error {
 		return fmt.Errorf("%w: this machine does not have the address; --%s sets another", err, setting)
 	case errors.Is(err, definitions.ErrInUse):
 		return fmt.Errorf("%w: stop it, or choose another folder with --data-dir", err)
+	case setting == "" && (errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrNotExist)):
+		return fmt.Errorf("%w: choose a folder that this user can write to with --data-dir", err)
 	}
 	return err
 }

@@ -2,10 +2,14 @@ package main
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"candlemark/internal/storage/definitions"
+
+	"github.com/rs/zerolog"
 )
 
 // Errors of a start say what to do.
@@ -22,6 +26,15 @@ func TestRemedies(t *testing.T) {
 	}
 	if text := remedied(definitions.ErrInUse, "", "").Error(); !strings.HasSuffix(text, "with --data-dir") {
 		t.Error(text)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "below")} {
+		if _, err := startBroker(demoConfig(dir), zerolog.Nop()); err == nil || !strings.HasSuffix(err.Error(), "choose a folder that this user can write to with --data-dir") {
+			t.Error(err)
+		}
 	}
 	if got := after("[::1]:5672"); got != "[::1]:5673" {
 		t.Error(got)

@@ -139,6 +139,9 @@ func (b *broker) ready(t config.Testing, out io.Writer) error {
 		if err = os.WriteFile(t.PortFile+".new", line, 0o600); err == nil {
 			err, b.portFile = os.Rename(t.PortFile+".new", t.PortFile), t.PortFile
 		}
+		if err != nil {
+			return fmt.Errorf("port-file: %w", err)
+		}
 	}
 	if err == nil && t.ReadyJSON {
 		_, err = out.Write(line)

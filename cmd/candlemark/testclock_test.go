@@ -232,4 +232,8 @@ func TestReady(t *testing.T) {
 	if _, err := os.Stat(cfg.Testing.PortFile); !os.IsNotExist(err) {
 		t.Error("the file is left:", err)
 	}
+	cfg.Testing.PortFile = filepath.Join(t.TempDir(), "missing", "ports")
+	if _, err := startBroker(cfg, zerolog.Nop()); err == nil || !strings.HasPrefix(err.Error(), "port-file: open ") {
+		t.Error(err)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/commandline"
@@ -59,7 +61,8 @@ func (t *Tool) Journal(args []string) int {
 	switch err := flags.Parse(args[1:]); {
 	case err != nil:
 		return flaghelp.Exit(err, flags, journalHelp, stdout, stderr)
-	case flags.NArg() > 0 && args[0] != "drop" && args[0] != "adopt", flags.NArg() == 0 && args[0] == "drop",
+	case !slices.Contains(strings.Fields("check dump repair adopt drop"), args[0]),
+		flags.NArg() > 0 && args[0] != "drop" && args[0] != "adopt", flags.NArg() == 0 && args[0] == "drop",
 		a.as+a.vhost+a.arguments != "" && args[0] != "adopt":
 		fmt.Fprintln(stderr, JournalUsage)
 		return commandline.ExitUsage
@@ -95,9 +98,6 @@ func (t *Tool) inspect(verb, dir string) int {
 		if err = recovery.Dump(vfs.OS, path, stdout); err == nil {
 			return 0
 		}
-	default:
-		fmt.Fprintln(stderr, JournalUsage)
-		return commandline.ExitUsage
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "candlemark journal:", err)
@@ -130,7 +130,7 @@ func withJournal(dir string, stderr io.Writer, change func(definitions.Store, st
 	}
 	defs, err := definitions.Open(dir)
 	if err != nil {
-		fmt.Fprintln(stderr, "candlemark journal:", err)
+		fmt.Fprintln(stderr, "candlemark journal:", stopFirst(err))
 		return commandline.ExitUnavailable
 	}
 	j, _, err := segment.Open(vfs.OS, path, segment.Options{})
@@ -144,6 +144,14 @@ func withJournal(dir string, stderr io.Writer, change func(definitions.Store, st
 	return 0
 }
 
+// stopFirst adds to the error for a running broker what to do about it.
+func stopFirst(err error) error {
+	if errors.Is(err, definitions.ErrInUse) {
+		return fmt.Errorf("%w: stop it first, or look at another folder with --data-dir", err)
+	}
+	return err
+}
+
 // lockData keeps brokers out of a data folder, and reads what the definitions say about the journal. A folder whose
 // definitions are damaged cannot be locked, but no broker runs on it either.
 func lockData(dir string) (b belonging, unlock func(), err error) {
@@ -153,7 +161,7 @@ func lockData(dir string) (b belonging, unlock func(), err error) {
 	}
 	defs, err := definitions.Open(dir)
 	if errors.Is(err, definitions.ErrInUse) {
-		return b, unlock, err
+		return b, unlock, stopFirst(err)
 	}
 	if err == nil {
 		unlock = func() { _ = defs.Close() }

@@ -91,8 +91,13 @@ func TestJournalVerbRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, _, errs := journalVerb("check", "--data-dir", dir)
-	if code != commandline.ExitUnavailable || !strings.Contains(errs, "in use") {
+	for _, verb := range []string{"check", "adopt"} {
+		code, _, errs := journalVerb(verb, "--data-dir", dir)
+		if code != commandline.ExitUnavailable || !strings.HasSuffix(errs, "in use by another broker: stop it first, or look at another folder with --data-dir\n") {
+			t.Fatalf("%d %s", code, errs)
+		}
+	}
+	if code, _, errs := journalVerb("chek", "--data-dir", dir); code != commandline.ExitUsage || errs != JournalUsage+"\n" {
 		t.Fatalf("%d %s", code, errs)
 	}
 	if err := defs.Close(); err != nil {

@@ -83,7 +83,7 @@ func Restore(ctx context.Context, files vfs.FS, from, to string) (*Manifest, err
 		return nil, err
 	}
 	if names, err := files.List(to); err == nil && len(names) > 0 {
-		return nil, fmt.Errorf("%s is not empty", to)
+		return nil, fmt.Errorf("%s is not empty: choose an empty or missing folder", to)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

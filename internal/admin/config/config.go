@@ -6,6 +6,7 @@ import (
 	"net"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -195,11 +196,18 @@ func (c Config) checkSizes(wrong *problems) {
 	}
 }
 
+// isAddress reports whether a listener can have an address: with a port from 0 to 65535, or the name of one.
+func isAddress(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	n, named := strconv.Atoi(port)
+	return err == nil && (named != nil || n >= 0 && n <= 65535)
+}
+
 func (c Config) problems() (wrong problems) {
 	listens := func(setting string, addresses ...string) {
 		for _, a := range addresses {
-			if _, _, err := net.SplitHostPort(a); err != nil {
-				wrong.add(setting, "%v", err)
+			if !isAddress(a) {
+				wrong.add(setting, "%q is not of the form address:port, such as 127.0.0.1:5672, or :5672 for all addresses", a)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -98,5 +99,15 @@ func TestLoad(t *testing.T) {
 				t.Fatalf("%+v %v", got, err)
 			}
 		})
+	}
+}
+
+// An address without a port, or with an impossible one, is refused with the form that is right.
+func TestAddress(t *testing.T) {
+	for _, address := range []string{"7672", "127.0.0.1", "::1:5672", "127.0.0.1:65536", ":-1"} {
+		_, err := Load(flag.NewFlagSet("", flag.ContinueOnError), []string{"--amqp", address}, nil)
+		if err == nil || !strings.Contains(err.Error(), "is not of the form address:port, such as 127.0.0.1:5672, or :5672 for all addresses") {
+			t.Error(address, err)
+		}
 	}
 }
