@@ -39,6 +39,10 @@ var notRun = map[string]map[string]string{
 	"durability.md": {
 		"candlemark journal adopt": "refuses unless messages of undefined queues are there", "candlemark journal drop": "likewise",
 	},
+	"deploy/README.md": {
+		"CGO_ENABLED=0 go build": "builds take minutes; .ci/weekly runs .ci/deploy, which builds as the Dockerfile does",
+		"docker ":                "needs Docker", "kubectl ": "needs Kubernetes", "useradd ": "changes the machine", "systemctl ": "needs systemd as the first process",
+	},
 	"delayed-retries.md": {"await receiver": "a line of a program; testdata/node/servicebus.js has it"},
 	"expirations.md":     {"candlemark_messages_due": "a query of Prometheus"},
 	"http-api.md":        {"proxy_pass": "settings of nginx"},
@@ -49,6 +53,9 @@ var notRun = map[string]map[string]string{
 	"testing.md":         {"candlemark serve": "the programs of the page start it"},
 	"web-pages.md":       {"http://": "an address for a browser"},
 }
+
+// foldersOf are folders of the machine to which commands of pages write.
+var foldersOf = map[string][]string{"deploy/README.md": {"usr/bin", "etc/systemd/system"}}
 
 // saved are blocks that are files: they are in the folder before the first command runs.
 var saved = map[string]map[string]string{
@@ -67,10 +74,10 @@ func TestDocs(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatal(pages, err)
 	}
-	pages = append(pages, "../README.md")
+	pages = append(pages, "../README.md", "../docs/deploy/README.md")
 	known := map[string]bool{}
 	for _, file := range pages {
-		name := filepath.Base(file)
+		name := strings.TrimPrefix(strings.TrimPrefix(file, "../"), "docs/")
 		known[name] = true
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -140,6 +147,7 @@ func codeBlocks(page string) []codeBlock {
 type pageRun struct {
 	*testing.T
 	dir     string            // the folder in which commands run
+	root    string            // of the repository
 	broker  *broker           // nil before the first command
 	unused  map[string]string // rows of notRun that have not matched yet
 	exports string            // assignments of variables so far
@@ -152,9 +160,18 @@ func newPageRun(t *testing.T, name string) *pageRun {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pageRun{T: t, dir: t.TempDir(), unused: map[string]string{}}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pageRun{T: t, dir: t.TempDir(), root: root, unused: map[string]string{}}
 	for begin, reason := range notRun[name] {
 		p.unused[begin] = reason
+	}
+	for _, folder := range foldersOf[name] {
+		if err := os.MkdirAll(filepath.Join(p.dir, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, link := range []string{"candlemark", "rabbitmqctl", "rabbitmq-plugins"} {
 		if err := os.Symlink(path, filepath.Join(p.dir, link)); err != nil {
@@ -180,7 +197,7 @@ func (p *pageRun) skip(name, text string) bool {
 }
 
 var (
-	shellLine    = regexp.MustCompile(`^(candlemark|rabbitmq[a-z-]*|curl|printf|echo|for|openssl|source|export|mkdir|python3 -m|node --test|[a-z]+=\$\(\w+|[A-Z_]+=\S+) `)
+	shellLine    = regexp.MustCompile(`^(candlemark|rabbitmq[a-z-]*|curl|printf|echo|for|openssl|install|source|export|mkdir|python3 -m|node --test|[a-z]+=\$\(\w+|[A-Z_]+=\S+) `)
 	pythonLine   = regexp.MustCompile(`^(import \w+(, \w+)*$|from \S+ import|ch\.|[\w, ]+ = ch\.)`)
 	adminLine    = regexp.MustCompile(`^([a-z_]+\.[a-z_]+) +(\{.*)`)
 	variableLine = regexp.MustCompile(`^([a-z]+)=\$\(`)
@@ -293,7 +310,8 @@ func (p *pageRun) here(text string) string {
 		"127.0.0.1:15672", p.broker.http, "127.0.0.1:5672", p.broker.amqp,
 		"127.0.0.1:15671", p.broker.log.address("HTTP listener with TLS started"),
 		"/var/lib/candlemark", filepath.Join(p.dir, "data"), "/var/backups", filepath.Join(p.dir, "backups"),
-		"/etc/candlemark", filepath.Join(p.dir, "etc"),
+		"/etc/candlemark", filepath.Join(p.dir, "etc"), "/etc/systemd", filepath.Join(p.dir, "etc/systemd"),
+		" /usr/bin/", " "+filepath.Join(p.dir, "usr/bin")+"/", " docs/deploy/", " "+p.root+"/docs/deploy/",
 	).Replace(text)
 }
 
