@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 
 	"candlemark/internal/admin/httpapi"
+	"candlemark/internal/admin/httpapi/exposition"
 	"candlemark/internal/storage/cluster"
 	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/transport/forward"
@@ -95,20 +97,31 @@ func clientOf(c wire.Client) (forward.Client, error) {
 
 // follow answers HTTP requests while no broker runs: most of them are passed on to the leader (CLU-21).
 func (m *member) follow() error {
-	if m.cfg.HTTP == "" {
-		return nil
-	}
-	l, err := m.front.Local(forward.HTTP, m.cfg.HTTP)
-	if err != nil {
-		return err
-	}
-	server := httpapi.NewFollowerServer(httpapi.Follower{
+	own := httpapi.Checks(m.node.Leader)
+	own["/metrics"] = exposition.Nodes(m.ClusterState)
+	api := httpapi.NewFollowerServer(httpapi.Follower{
 		Dial: func(ctx context.Context, remote, local net.Addr) (net.Conn, error) {
 			return m.front.Dial(ctx, forward.Client{Kind: forward.HTTP, Remote: remote, Local: local})
 		},
 		Pass:   func(conn net.Conn, read []byte) { m.front.Pass(forward.HTTP, conn, read) },
-		Leader: m.node.Leader, Own: httpapi.Checks(m.node.Leader),
+		Leader: m.node.Leader, Own: own,
 	}, resources.HTTPSockets())
+	err := m.answer(forward.HTTP, m.cfg.HTTP, api)
+	if err == nil {
+		err = m.answer(forward.Metrics, m.cfg.Metrics, httpapi.NewFollowerMetricsServer(sitesOf(m.cfg), metricsSockets, m.ClusterState))
+	}
+	return err
+}
+
+// answer serves the connections of a listener while no broker does.
+func (m *member) answer(kind, address string, server *http.Server) error {
+	if address == "" {
+		return nil
+	}
+	l, err := m.front.Local(kind, address)
+	if err != nil {
+		return err
+	}
 	m.idle = append(m.idle, server)
 	go func() { _ = server.Serve(l) }()
 	return nil

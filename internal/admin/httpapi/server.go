@@ -54,6 +54,11 @@ func NewMetricsServer(broker management.Broker, rules *site.Rules, connections i
 	return newServer(guarded(rules, exposition.NewHandler(broker, perObject)), newSockets(connections))
 }
 
+// NewFollowerMetricsServer is NewMetricsServer for a node of a cluster that runs no broker.
+func NewFollowerMetricsServer(rules *site.Rules, connections int, state func() management.ClusterState) *http.Server {
+	return newServer(guarded(rules, exposition.Nodes(state)), newSockets(connections))
+}
+
 // NewServiceBusServer returns the server of a separate port for the administration API of Azure Service Bus, for the
 // entities in a virtual host; premium is the tier that it names. The rest is as with NewServer.
 func NewServiceBusServer(broker management.Broker, users *auth.Users, rules *site.Rules, vhost string, premium bool, connections int, log zerolog.Logger) *http.Server {
