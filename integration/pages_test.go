@@ -51,6 +51,19 @@ func TestPagesLogIn(t *testing.T) {
 	w.sees("The session has ended. Log in again.")
 }
 
+// An address with a login, which RabbitMQ's users write, shows the form too: browsers refuse requests from a page with such an address.
+func TestPagesAddressWithLogin(t *testing.T) {
+	t.Parallel()
+	br, b := newBrowser(t), start(t)
+	w := br.open(b, "")
+	w.do(chromedp.Navigate(strings.Replace(w.url("#/queues?type=quorum"), "//", "//guest:guest@", 1)))
+	w.asGuest()
+	w.sees("of type quorum") // the filter in the address
+	if address := eval[string](w, "document.baseURI"); strings.Contains(address, "guest") {
+		t.Error(address)
+	}
+}
+
 // Pages and actions for which a user lacks the tag are not offered.
 func TestPagesOfOtherUsers(t *testing.T) {
 	t.Parallel()

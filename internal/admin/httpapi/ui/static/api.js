@@ -38,14 +38,14 @@ export async function request(method, address, { query, body, raw, form, headers
   let answer;
   try {
     answer = await fetch(address + (search.size ? '?' + search : ''), {
-      method, headers, signal, credentials: 'same-origin', cache: 'no-store', redirect: 'error',
+      method, headers, signal, cache: 'no-store', redirect: 'error',
       body: form ? new URLSearchParams(form) : body === undefined ? raw : JSON.stringify(body),
     });
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     throw new Refusal(0, 'the broker does not answer');
   }
-  const ahead = Date.parse(answer.headers.get('Date')) + 500 - Date.now(); // the header has whole seconds
+  const ahead = Date.parse(answer.headers.get('Date')) + 500 - Date.now();
   if (!Number.isNaN(ahead)) skew = Math.abs(ahead) > 2000 ? ahead : 0;
   const text = await answer.text();
   let value = null;

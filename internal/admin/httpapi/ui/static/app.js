@@ -136,4 +136,6 @@ function closeMenus(event) {
 addEventListener('pointerdown', closeMenus);
 addEventListener('keydown', closeMenus);
 onLost(() => router && begin('The session has ended. Log in again.'));
-get(session).then((user) => (user.name ? shell(user) : begin('')), (error) => begin(error.message));
+// fetch refuses a page whose address has a login.
+if (new URL(document.baseURI).username) location.replace(location.origin + location.pathname + location.hash);
+else get(session).then((user) => (user.name ? shell(user) : begin('')), (error) => begin(error.message));

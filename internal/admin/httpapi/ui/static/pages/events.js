@@ -37,7 +37,7 @@ function show(main) {
     const mine = running = new AbortController(), stream = new EventStream(), decoder = new TextDecoder();
     text(failed, '');
     try {
-      const answer = await fetch(`api/x/events?${new URLSearchParams({ pattern: pattern.value || '#' })}`, { signal: mine.signal, credentials: 'same-origin', cache: 'no-store', headers: { 'X-Candlemark-Session': '1' } });
+      const answer = await fetch(`api/x/events?${new URLSearchParams({ pattern: pattern.value || '#' })}`, { signal: mine.signal, cache: 'no-store', headers: { 'X-Candlemark-Session': '1' } });
       if (!answer.ok) throw new Error(await answer.json().then((v) => String(v.reason), () => answer.statusText));
       text(said, `Listening. The last ${most} events that come while this page is open are shown.`);
       for (const reader = answer.body.getReader(); ;) {
