@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -240,6 +242,18 @@ func TestOtherProtocol(t *testing.T) {
 	defer s.Close()
 	if _, stderr, code := candlemark(strings.Replace(s.URL, "http:", "https:", 1), "list_policies"); code != 69 || !strings.HasSuffix(stderr, " does not use TLS: its address begins with http://\n") {
 		t.Errorf("exit %d, %q", code, stderr)
+	}
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	defer secure.Close()
+	for url, want := range map[string]string{
+		secure.URL: " is not trusted: x509: certificate signed by unknown authority. SSL_CERT_FILE names a file with its CA certificate\n",
+		strings.Replace(secure.URL, "https:", "http:", 1): " uses TLS: its address begins with https://\n",
+	} {
+		if _, stderr, code := candlemark(url, "list_policies"); code != 69 || !strings.HasSuffix(stderr, want) {
+			t.Errorf("exit %d, %q", code, stderr)
+		}
 	}
 }
 

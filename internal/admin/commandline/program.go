@@ -2,6 +2,7 @@ package commandline
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -161,6 +162,7 @@ func report(stderr io.Writer, c *verb.Call, broker *client.Client, err error) in
 	var refused *client.Error
 	var ended *verb.Exit
 	var failed verb.FailedCheck
+	var untrusted *tls.CertificateVerificationError
 	switch {
 	case err == nil:
 		return 0
@@ -180,6 +182,8 @@ func report(stderr io.Writer, c *verb.Call, broker *client.Client, err error) in
 		return verb.ExitData
 	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
 		fmt.Fprintf(stderr, "Error:\nAccess refused by %s: %s\n", broker.Address(), refused)
+	case errors.As(err, &refused) && strings.Contains(refused.Body, "HTTP request to an HTTPS server"):
+		fmt.Fprintf(stderr, "Error: the HTTP API at %s uses TLS: its address begins with https://\n", broker.Address())
 	case errors.As(err, &refused):
 		fmt.Fprintf(stderr, "Error:\n%s\n", refused)
 	case errors.Is(err, context.DeadlineExceeded):
@@ -187,6 +191,8 @@ func report(stderr io.Writer, c *verb.Call, broker *client.Client, err error) in
 		return verb.ExitTempFail
 	case errors.Is(err, syscall.ECONNREFUSED):
 		fmt.Fprintf(stderr, "Error: no broker answers at %s. Is it running? --url names another address\n", broker.Address())
+	case errors.As(err, &untrusted):
+		fmt.Fprintf(stderr, "Error: the certificate of %s is not trusted: %s. SSL_CERT_FILE names a file with its CA certificate\n", broker.Address(), untrusted.Err)
 	case strings.Contains(err.Error(), "malformed HTTP response"):
 		fmt.Fprintf(stderr, "Error: %s is not the broker's HTTP API, whose port is 15672 by default. --url names another address\n", broker.Address())
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
