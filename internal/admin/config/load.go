@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"candlemark/internal/admin/suggest"
 )
 
 // prefix of the environment variables.
@@ -208,7 +210,11 @@ func (l *loader) unknown(env map[string]string) {
 			return name == known || strings.HasSuffix(known, "_") && strings.HasPrefix(name, known)
 		}
 		if strings.HasPrefix(name, prefix) && !slices.Contains(names, name) && !slices.ContainsFunc(notSettings, other) {
-			l.failed = append(l.failed, fmt.Errorf("%s: unknown setting%s", name, didYouMean(name[len(prefix):], bare)))
+			err := fmt.Errorf("%s: unknown setting", name)
+			if meant := suggest.Closest(name[len(prefix):], bare); meant != "" {
+				err = fmt.Errorf("%w; did you mean %q?", err, prefix+meant)
+			}
+			l.failed = append(l.failed, err)
 		}
 	}
 }

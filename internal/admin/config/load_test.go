@@ -269,7 +269,7 @@ func TestUnknownVariables(t *testing.T) {
 		"CANDLEMARK_LOGLEVEL": "debug", "CANDLEMARK_XYZ": "", "RABBITMQ_NODENAME": "a@b",
 		"CANDLEMARK_HTTP_URL": "x", "CANDLEMARK_TEST_ANY": "x", "CANDLEMARK_REWRITE": "1", "CANDLEMARK_REQUIRE_CLIENTS": "1", "CANDLEMARK_SMALL_DISK": "d",
 	}))
-	want := "CANDLEMARK_LOGLEVEL: unknown setting; did you mean \"LOG_LEVEL\"?\nCANDLEMARK_XYZ: unknown setting"
+	want := "CANDLEMARK_LOGLEVEL: unknown setting; did you mean \"CANDLEMARK_LOG_LEVEL\"?\nCANDLEMARK_XYZ: unknown setting"
 	if err == nil || err.Error() != want {
 		t.Error(err)
 	}
