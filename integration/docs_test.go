@@ -23,7 +23,7 @@ var notRun = map[string]map[string]string{
 	"CONTRIBUTING.md": {"go tool ": "developers run it all day", "actors/queue: ": "a commit message", "The reason, ": "likewise"},
 	"README.md": {
 		"publish ──": "a diagram", "git clone": "the address is the reader's",
-		"go run ./cmd/candlemark demo": "has a test of its own", "package main": "TestReadme runs it", "go install": "writes to the reader's folder of programs", "go test": "takes minutes",
+		"go run ./cmd/candlemark demo": "has a test of its own", "go run ./cmd/candlemark serve --cluster-try": "TestClusterTry runs it", "package main": "TestReadme runs it", "go install": "writes to the reader's folder of programs", "go test": "takes minutes",
 	},
 	"age.md": {"max by (queue)": "a query of Prometheus", "apiVersion: keda": "a manifest for Kubernetes"},
 	"audit-and-events.md": {

@@ -38,7 +38,7 @@ func startFollower(t *testing.T, line, dir string, flags []string) *broker {
 	var nodes [3]*broker
 	for i := range nodes {
 		name := fmt.Sprintf("n%d", i+1)
-		args := append(append([]string{"--cluster-node", name, "--http", ownAddress(t)}, members...), flags...)
+		args := append(append([]string{"--cluster-node", name, "--http", ownAddress(t), "--segment-size", followerSegment}, members...), flags...)
 		nodes[i] = launch(t, "CANDLEMARK_CLUSTER_SECRET=secret-of-the-test "+line, filepath.Join(dir, name), args...)
 	}
 	t.Cleanup(func() {
@@ -59,6 +59,9 @@ func startFollower(t *testing.T, line, dir string, flags []string) *broker {
 		return nodes[1]
 	}
 }
+
+// followerSegment is small: there are many clusters at the same time.
+const followerSegment = "4194304"
 
 // either returns a channel that is closed when one of two is.
 func either(a, b <-chan struct{}) <-chan struct{} {

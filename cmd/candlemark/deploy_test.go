@@ -102,6 +102,19 @@ func TestDeploymentFiles(t *testing.T) {
 	if _, err := config.Load(flag.NewFlagSet("", flag.ContinueOnError), nil, append(known, "CANDLEMARK_CONFIG=none")); err != nil || len(known) < 4 {
 		t.Errorf("%v: %v", known, err)
 	}
+	several := deployed(t, "compose-cluster.yaml") + deployed(t, "kubernetes-cluster.yaml")
+	known = []string{"CANDLEMARK_CONFIG=none"}
+	for _, name := range regexp.MustCompile(`\b(?:CANDLEMARK|RABBITMQ)_[A-Z_]+`).FindAllString(several, -1) {
+		known = append(known, name+"=x")
+	}
+	for _, members := range regexp.MustCompile(`(?m)(?:CANDLEMARK_CLUSTER_MEMBER|value): (\S+=\S+)$`).FindAllStringSubmatch(several, -1) {
+		name, _, _ := strings.Cut(members[1], "=")
+		s, err := config.Load(flag.NewFlagSet("", flag.ContinueOnError), nil, append(known, "CANDLEMARK_CLUSTER_MEMBER="+members[1], "CANDLEMARK_CLUSTER_NODE="+name,
+			"CANDLEMARK_CLUSTER_LISTEN=:25672", "CANDLEMARK_CLUSTER_SECRET=0123456789abcdef"))
+		if err != nil || len(s.Cluster.Addresses()) != 3 {
+			t.Errorf("%s: %v", members[1], err)
+		}
+	}
 	for what, texts := range map[string][]string{
 		"/var/lib/candlemark":     {compose, kubernetes},
 		"runAsUser: 65532":        {kubernetes},

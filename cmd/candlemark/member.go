@@ -34,6 +34,8 @@ type member struct {
 	first  config.FirstUser
 	notify func(string)
 
+	serving atomic.Pointer[broker] // for works
+
 	drained atomic.Bool // it takes no clients, and does not lead while others can
 
 	mu    sync.Mutex
@@ -71,7 +73,17 @@ func serveMember(ctx context.Context, settings *config.Settings, log zerolog.Log
 		return 1
 	}
 	m.notify(systemd.Ready)
+	defer manager.Watch(m.works)()
 	return m.run(ctx)
+}
+
+// works returns an error if the broker that runs here does not answer.
+func (m *member) works(ctx context.Context) error {
+	if b := m.serving.Load(); b != nil {
+		_, err := b.node.API().ListPolicies(ctx, "", false)
+		return err
+	}
+	return nil
 }
 
 // run follows the elections.
@@ -150,6 +162,7 @@ func (m *member) start(journal *cluster.Journal, meta *cluster.Definitions) erro
 		return err
 	}
 	m.broker = b
+	m.serving.Store(b)
 	return nil
 }
 
