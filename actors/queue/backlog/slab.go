@@ -18,6 +18,9 @@ const (
 	keepTable = 64
 	// sparse is the maximum ratio of the size of the blocks, apart from keepBlock, to the size of the live records.
 	sparse = 4
+	// populateFrom is the size of the live records from which new blocks are populated, bytes. The blocks of fewer records
+	// are memory that the process has used before.
+	populateFrom = 4 << 20
 	// recordFixed is handle, size and enqueue time at the start of a record.
 	recordFixed = enqueuedAt + 8
 	enqueuedAt  = 4 + 2
@@ -129,7 +132,7 @@ func (s *slab) room(size int) uint32 {
 		s.blocks = append(s.blocks, block{})
 	}
 	data := make([]byte, 0, length)
-	if length == maxBlock {
+	if s.live >= populateFrom {
 		_ = populate(data[:length]) // without it, writing maps the pages one by one
 	}
 	s.blocks[id] = block{data: data}
