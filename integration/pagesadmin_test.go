@@ -312,6 +312,54 @@ func TestPageShovels(t *testing.T) {
 	}
 }
 
+// Schedules are set with a preview of their times, paused, triggered and deleted.
+func TestPageSchedules_REC11(t *testing.T) {
+	t.Parallel()
+	br, b := newBrowser(t), start(t)
+	c := b.dial()
+	_, err := c.QueueDeclare("reports", true, false, false, false, nil)
+	c.must(err)
+	b.request("PUT", "/api/x/schedules/%2F/beat", `{"every":"5m","queue":"reports","jitter":1000}`, 200)
+	b.request("PUT", "/api/x/schedules/%2F/nightly", `{"cron":"30 2 * * MON-FRI","zone":"Europe/Berlin","exchange":"amq.topic","routing_key":"a.b","expires":"next"}`, 200)
+	w := br.open(b, "#/schedules").asGuest()
+	w.sees("30 2 * * MON-FRI (Europe/Berlin)")
+	w.sees("The next 24 hours")
+	w.refused = []string{"/api/x/schedules"}
+	w.opens("Add schedule…")
+	w.fill("dialog input[name=name]", "hourly")
+	w.fill("dialog input[name=cron]", "61 * * * *")
+	w.fill("dialog input[name=queue]", "reports")
+	w.sees(`minute: "61" is not in 0-59`)
+	w.fill("dialog input[name=cron]", "0 * * * *")
+	w.until("document.querySelectorAll('dialog .times li').length === 10")
+	w.shoot("schedule-editor")
+	w.click("dialog button", "Set")
+	w.until("document.querySelector('dialog') === null")
+	w.sees("hourly")
+	w.shoot("schedules")
+	w.resize(look{400, 800})
+	w.shoot("schedules-400")
+	w.until("document.documentElement.scrollWidth <= 400")
+	w.resize(desktop)
+	w.click("a.name", "hourly")
+	w.sees("running")
+	w.opens("Trigger…")
+	w.click("dialog button", "Trigger")
+	w.until("document.querySelector('dialog') === null")
+	w.sees("trigger")
+	w.opens("Pause or resume…")
+	w.fill("dialog input[name=note]", "holidays")
+	w.click("dialog button", "Pause")
+	w.sees("holidays")
+	w.shoot("schedule")
+	w.opens("Delete…")
+	w.click("dialog button", "Delete")
+	w.until("document.querySelector('dialog') === null")
+	if got := b.request("GET", "/api/x/schedules?columns=name", "", 200); got != `[{"name":"beat"},{"name":"nightly"}]` {
+		t.Error(got)
+	}
+}
+
 // The API's description is a searchable page.
 func TestPageAPI(t *testing.T) {
 	t.Parallel()

@@ -58,6 +58,15 @@ func (b *broker) Overview(ctx context.Context) (management.Overview, error) {
 	return o, err
 }
 
+// Ahead implements management.Monitoring: the deadlines of queues, and the next run of each schedule.
+func (b *broker) Ahead(ctx context.Context) ([]management.Ahead, error) {
+	list, err := b.node.queries.Ahead(ctx)
+	if err == nil {
+		list, err = b.node.schedules.AddAhead(ctx, list)
+	}
+	return list, err
+}
+
 // name adds the names and the listeners of the node.
 func (b *broker) name(o *management.Overview) {
 	n := b.node

@@ -29,9 +29,9 @@ func watch(cfg *Config) (*activity.Works, store.Journal, definitions.Store) {
 }
 
 // movesOf returns the keeper of the broker's clock; cfg lacks what is counted.
-func movesOf(cfg testclock.Config, works *activity.Works, qs *queries.Queries) *testclock.Keeper {
+func movesOf(cfg testclock.Config, works *activity.Works, qs *queries.Queries, ahead func(context.Context) ([]management.Ahead, error)) *testclock.Keeper {
 	cfg.Works, cfg.Next = works, func(ctx context.Context) (next management.Deadline, err error) {
-		list, err := qs.Ahead(ctx)
+		list, err := ahead(ctx)
 		for i := range list {
 			next.Earlier(list[i].Next)
 		}

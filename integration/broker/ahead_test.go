@@ -40,7 +40,7 @@ func (p *prospect) is(want ...string) string {
 			got = append(got, line)
 		}
 	}
-	if len(p.Counts) != 5 || !reflect.DeepEqual(got, want) {
+	if len(p.Counts) != 6 || !reflect.DeepEqual(got, want) {
 		return fmt.Sprintf("%q, want %q", got, want)
 	}
 	return ""

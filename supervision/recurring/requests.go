@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"candlemark/actors/movers/recurring"
 	"candlemark/actors/system/mail"
@@ -73,6 +74,31 @@ func describe(to *management.Schedule, s *recurring.Status) {
 
 func ran(r *recurring.Ran) management.ScheduleRun {
 	return management.ScheduleRun{Time: r.Time, Fired: r.Fired, Late: r.Late, By: r.By, Result: r.Result.String(), Reason: r.Reason}
+}
+
+// AddAhead returns a copy of the deadlines of virtual hosts with the next run of each of their schedules.
+func (s *Schedules) AddAhead(ctx context.Context, list []management.Ahead) ([]management.Ahead, error) {
+	list = slices.Clone(list)
+	now := s.cfg.Clock.Wall()
+	for i := range list {
+		a := &list[i]
+		statuses, err := s.statuses(ctx, a.VHost, "")
+		if err != nil {
+			return nil, err
+		}
+		for name, status := range statuses {
+			if status.Due == 0 {
+				continue
+			}
+			class := 0
+			for class < len(management.AheadHorizons) && status.Due-now > management.AheadHorizons[class] {
+				class++
+			}
+			a.Counts[management.ScheduleRuns][class]++
+			a.Next.Earlier(management.Deadline{At: status.Due, Fate: management.ScheduleRuns, VHost: a.VHost, Name: name})
+		}
+	}
+	return list, nil
 }
 
 // ScheduleTarget implements management.Schedules.

@@ -10,13 +10,14 @@ const (
 	Released                 // a scheduled message goes to consumers, or on to queues
 	QueueEnds                // an unused queue ends
 	LockReturns              // an unsettled delivery is requeued
+	ScheduleRuns             // a recurring schedule publishes
 
 	Fates
 )
 
 // String returns the word for it in JSON.
 func (f Fate) String() string {
-	return [...]string{"dropped", "dead_lettered", "scheduled", "queue_ends", "lock_returns"}[f]
+	return [...]string{"dropped", "dead_lettered", "scheduled", "queue_ends", "lock_returns", "schedule_runs"}[f]
 }
 
 // AheadHorizons are how many ms ahead the classes of Ahead reach: 1 s, 10 s, 1 min, 10 min, 1 h, 6 h, 1 d, 7 d, 30 d.

@@ -35,6 +35,7 @@ type clockNext struct {
 	VHost    string `json:"vhost,omitempty"`
 	Queue    string `json:"queue,omitempty"`
 	Exchange string `json:"exchange,omitempty"`
+	Schedule string `json:"schedule,omitempty"`
 }
 
 // movedItem is the form of a change of the clock.
@@ -68,6 +69,8 @@ func clockForm(s management.ClockState, sees func(vhost string) bool) clockItem 
 		return item
 	case n.Exchange:
 		item.Next.Exchange = n.Name
+	case n.Fate == management.ScheduleRuns:
+		item.Next.Schedule = n.Name
 	default:
 		item.Next.Queue = n.Name
 	}

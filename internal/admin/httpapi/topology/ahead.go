@@ -15,13 +15,14 @@ type aheadItem struct {
 	Asked    int                           `json:"queues_asked"`
 }
 
-// deadlineItem is the form of the next deadline, with the name of a queue or of an exchange that delays.
+// deadlineItem is the form of the next deadline, with the name of a queue, of an exchange that delays, or of a schedule.
 type deadlineItem struct {
 	At       string `json:"at"`
 	Fate     string `json:"fate"`
 	VHost    string `json:"vhost"`
 	Queue    string `json:"queue,omitempty"`
 	Exchange string `json:"exchange,omitempty"`
+	Schedule string `json:"schedule,omitempty"`
 }
 
 // ahead counts messages due, of one virtual host, or of all that the user may see.
@@ -52,6 +53,9 @@ func ahead(r *rest.Request) (any, error) {
 		item.Next = &deadlineItem{At: forms.Stamp(next.At), Fate: next.Fate.String(), VHost: next.VHost, Queue: next.Name}
 		if next.Exchange {
 			item.Next.Queue, item.Next.Exchange = "", next.Name
+		}
+		if next.Fate == management.ScheduleRuns {
+			item.Next.Queue, item.Next.Schedule = "", next.Name
 		}
 	}
 	return item, nil

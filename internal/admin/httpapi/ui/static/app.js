@@ -18,6 +18,7 @@ import { now } from './pages/now.js';
 import { policies } from './pages/policies.js';
 import { queue } from './pages/queue.js';
 import { queues } from './pages/queues.js';
+import { schedules } from './pages/schedules.js';
 import { shovels } from './pages/shovels.js';
 
 /**
@@ -26,7 +27,7 @@ import { shovels } from './pages/shovels.js';
  */
 /** @type {Object<string, any>} */
 const pages = {
-  now, queues, queue, connections, channels, consumers, exchanges, flow, policies, events, node,
+  now, queues, queue, connections, channels, consumers, exchanges, flow, schedules, policies, events, node,
   vhosts: virtualHosts, users: people, limits, parameters, shovels, definitions, api,
 };
 

@@ -11,7 +11,7 @@ import { Strip } from '../strip.js';
 const minutes = 10 * 60e3;
 const lines = [['published', 'publish_details', 'in'], ['delivered', 'deliver_get_details', 'out'], ['acknowledged', 'ack_details', 'ack']];
 const fateWords = {
-  dropped: 'a message expires', dead_lettered: 'a message is dead-lettered', scheduled: 'a message is released', queue_ends: 'the queue ends', lock_returns: 'a delivery comes back',
+  dropped: 'a message expires', dead_lettered: 'a message is dead-lettered', scheduled: 'a message is released', queue_ends: 'the queue ends', lock_returns: 'a delivery comes back', schedule_runs: 'a schedule publishes',
 };
 
 export const now = { title: 'Now', show };
@@ -136,7 +136,7 @@ class Due {
     this.at = ahead.next ? Date.parse(ahead.next.at) : null;
     if (ahead.next) {
       const n = ahead.next;
-      text(this.what, `Next: ${fateWords[n.fate]} (${n.exchange ? `exchange ${n.exchange}` : n.queue}${n.vhost === '/' ? '' : ` in ${n.vhost}`}) `);
+      text(this.what, `Next: ${fateWords[n.fate]} (${n.schedule ?? (n.exchange ? `exchange ${n.exchange}` : n.queue)}${n.vhost === '/' ? '' : ` in ${n.vhost}`}) `);
       this.left.title = format.moment(this.at);
     } else {
       text(this.what, 'Nothing is due.');
