@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"net"
 	"strings"
 )
@@ -29,6 +30,38 @@ func (c Cluster) Addresses() map[string]string {
 		members[name] = address
 	}
 	return members
+}
+
+// clusterPort is the port of a node of which only the host is known; RabbitMQ's nodes use the same one for each other.
+const clusterPort = "25672"
+
+// classicNode reads a node of RabbitMQ's classic_config, such as rabbit@host.
+func classicNode(value, _, _ string) (string, error) {
+	_, host, ok := strings.Cut(value, "@")
+	if !ok || host == "" {
+		return "", errors.New("a node is rabbit@host")
+	}
+	return value + "=" + net.JoinHostPort(host, clusterPort), nil
+}
+
+// form makes the broker a node of the cluster that RabbitMQ's settings describe, if it is one of them: its name is that of the node. Without a
+// secret or certificates there is no cluster, and form returns a warning.
+func (c *Config) form() (warning string) {
+	m := &c.Cluster
+	if m.Node != "" || len(m.Members) == 0 {
+		return ""
+	}
+	for name := range m.Addresses() {
+		if !strings.Contains(name, "@") {
+			return ""
+		}
+	}
+	if m.Secret == "" && m.TLS == (ClusterTLS{}) {
+		m.Members = nil
+		return "cluster_formation.classic_config.nodes has no effect without cluster.secret: this broker is alone"
+	}
+	m.Node = c.FullNode()
+	return ""
 }
 
 // check records what is wrong with the settings.

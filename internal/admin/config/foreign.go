@@ -55,6 +55,7 @@ var elsewhere = []foreign{
 	{keys: []string{"channel_tx_message_max"}, why: "uncommitted transactions are bounded by their memory"},
 	{keys: []string{"consumer_timeout"}, same: []string{"undefined"}, why: "there is no consumer timeout unless an argument or a policy sets consumer-timeout"},
 
+	{keys: []string{"cluster_formation.peer_discovery_backend"}, same: []string{"classic_config", "rabbit_peer_discovery_classic_config"}, why: "nodes are named by cluster_formation.classic_config.nodes or cluster.member"},
 	{keys: []string{"cluster_formation.**", "cluster_partition_handling", "cluster_partition_handling.**", "cluster_keepalive_interval", "cluster_tags.*", "node_tags.*", "net_ticktime", "distribution.**", "kernel.**", "delegate_count", "mirroring_sync_batch_size", "mirroring_sync_max_throughput", "queue_master_locator", "queue_leader_locator", "prevent_startup_if_node_was_reset"}, why: "the settings of a cluster are cluster.node, cluster.member and cluster.secret"},
 	{keys: []string{"quorum_queue.**", "raft.**", "ra.**", "aten.**", "metadata_store.**", "mnesia_table_loading_retry_timeout", "mnesia_table_loading_retry_limit", "classic_queue.**", "queue_index_embed_msgs_below", "message_store_shutdown_timeout"}, why: "the storage engine is different"},
 	{keys: []string{"stream.**", "osiris.**", "mqtt.**", "web_mqtt.**", "stomp.**", "web_stomp.**", "amqp1_0.**", "amqp10_client.**", "amqp_client.**", "trust_store.**", "federation.**", "shovel.**", "event_exchange.protocol", "aws.**", "tracing.**"}, why: "this plugin does not exist here"},

@@ -68,6 +68,9 @@ func Load(flags *flag.FlagSet, args, environ []string) (*Settings, error) {
 	if err := l.fromFlags(args); err != nil {
 		return nil, err
 	}
+	if w := l.form(); w != "" {
+		l.Warnings = append(l.Warnings, w)
+	}
 	for _, p := range l.problems() {
 		if from := l.from[p.setting]; from != "" && !strings.HasPrefix(from, "--") {
 			l.failed = append(l.failed, fmt.Errorf("%s: %w", from, p))

@@ -201,8 +201,8 @@ heartbeat = 10`, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Warnings) != 5 || !strings.HasSuffix(s.Warnings[0], ":1: cluster_formation.peer_discovery_backend and 1 more have no effect here: the settings of a cluster are cluster.node, cluster.member and cluster.secret") ||
-		!strings.HasSuffix(s.Warnings[1], ":5: log.file.level has no effect here: there is one log, on standard error, with one level") {
+	if len(s.Warnings) != 5 || !strings.HasSuffix(s.Warnings[0], ":5: log.file.level has no effect here: there is one log, on standard error, with one level") ||
+		s.Warnings[4] != "cluster_formation.classic_config.nodes has no effect without cluster.secret: this broker is alone" {
 		t.Errorf("%d warnings:\n%s", len(s.Warnings), strings.Join(s.Warnings, "\n"))
 	}
 }

@@ -136,12 +136,12 @@ var settings = []setting{
 	},
 	{name: "cluster-node", define: text(func(c *Config) *string { return &c.Cluster.Node }), keys: plain("cluster.node"), help: "`name` of this node among the members of a cluster; empty for a broker alone"},
 	{
-		name: "cluster-member", define: texts(func(c *Config) *[]string { return &c.Cluster.Members }), keys: plain("cluster.member.*"), help: "`member` of the cluster, name=host:port; repeated for each, this node included, and the same on all nodes",
+		name: "cluster-member", define: texts(func(c *Config) *[]string { return &c.Cluster.Members }), keys: []key{{name: "cluster.member.*"}, {"cluster_formation.classic_config.nodes.*", classicNode}}, help: "`member` of the cluster, name=host:port; repeated for each, this node included, and the same on all nodes",
 	},
 	{name: "cluster-listen", define: text(func(c *Config) *string { return &c.Cluster.Listen }), keys: plain("cluster.listen"), help: "`address` to listen on for the other nodes, host:port; by default this member's"},
 	{
-		name: "cluster-secret", noFlag: true, secret: true, define: text(func(c *Config) *string { return &c.Cluster.Secret }),
-		keys: []key{{"cluster.secret", password}}, help: "secret that all nodes of the cluster share; not needed with certificates",
+		name: "cluster-secret", also: []string{"RABBITMQ_ERLANG_COOKIE"}, noFlag: true, secret: true, define: text(func(c *Config) *string { return &c.Cluster.Secret }), keys: []key{{"cluster.secret", password}},
+		help: "secret that all nodes of the cluster share; not needed with certificates",
 	},
 	{name: "cluster-tls-cert", define: text(func(c *Config) *string { return &c.Cluster.TLS.Cert }), keys: plain("cluster.tls.certfile"), help: "`file` with the certificate of this node for the other nodes, PEM"},
 	{name: "cluster-tls-key", define: text(func(c *Config) *string { return &c.Cluster.TLS.Key }), keys: plain("cluster.tls.keyfile"), help: "`file` with the private key of this node for the other nodes, PEM"},
