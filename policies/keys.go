@@ -47,6 +47,7 @@ const (
 	keyForwardTo      = "forward-to"
 	keyRenewedBy      = "expires-renewed-by"
 	keyDuplicates     = "duplicate-detection-window"
+	keyPausedUntil    = "paused-until"
 	keyRetryFactor    = "delayed-retry-multiplier" // LavinMQ's
 	keyRetryLadder    = "delayed-retry-ladder"
 	keyRetryJitter    = "delayed-retry-jitter"

@@ -22,6 +22,8 @@ func samples(k *key) []any {
 		return []any{"failed"}
 	case k.name == keyRenewedBy:
 		return []any{"peek"}
+	case k.name == keyPausedUntil:
+		return []any{"2027-01-01T00:00:00Z"}
 	case k.name == keyRetryLadder:
 		return []any{"1s,10s"}
 	case k.value == aName:

@@ -76,6 +76,8 @@ type QueueSettings struct {
 	// OverdueMessages defines what happens to scheduled messages that came due while the broker was down:
 	// OverdueDeliver, OverdueDeadLetter or OverdueDrop.
 	OverdueMessages string
+	// PausedUntil is when a policy lets deliveries go on, in wall ms; Forever for no end, 0 for no pause (PAUSE-3).
+	PausedUntil int64
 	// ReleaseRate is the maximum number of scheduled messages released per second.
 	ReleaseRate int64
 
@@ -115,6 +117,8 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q.DelayedMessages = flagOf(args, e, keyDelayed)
 	q.DeliverAtHeader, _ = textOf(args, e, keyDeliverAt)
 	q.setSchedule(args, e)
+	v, _ := e.Definition.Get(keyPausedUntil)
+	q.PausedUntil, _ = endOfPause(v)
 	q.EntitySettings = entitySettings(args, e)
 	q.Retry = retrySettings(args, e)
 	if KindOf(args) == KindQuorumQueue {

@@ -115,6 +115,9 @@ func TestSettingsFor(t *testing.T) {
 			"RETRY-1 the policy's type, no max", table(append(quorum, "x-delayed-retry-type", "all")...),
 			`{"delayed-retry-min":6,"delayed-retry-type":"failed"}`, func(q *QueueSettings) { q.DeliveryLimit, q.Retry = 20, retry.Settings{Failed: true, Min: 6, Max: 6} },
 		},
+		{"PAUSE-3 a date, rounded up", nil, `{"paused-until":"2027-01-15T08:00:00.0001Z"}`, func(q *QueueSettings) { q.PausedUntil = 1_800_000_000_001 }},
+		{"PAUSE-3 ms", nil, `{"paused-until":7}`, func(q *QueueSettings) { q.PausedUntil = 7 }},
+		{"PAUSE-3 forever", nil, `{"paused-until":"forever"}`, func(q *QueueSettings) { q.PausedUntil = Forever }},
 		{
 			"RETRY-1 classic", nil,
 			`{"delayed-retry-min":6,"delayed-retry-type":"failed","delivery-limit":5}`, func(q *QueueSettings) { q.DeliveryLimit, q.Retry = 5, retry.Settings{Failed: true, Min: 6, Max: 6} },

@@ -217,6 +217,10 @@ var allKeys = []key{
 	own(keyRetryLadder, "delays such as 1s,10s,1m", "delays before the first, second and further retries", argumentWins, checkRetryLadder, isLadder,
 		"is not a valid delayed-retry-ladder value: 1 to 32 delays such as 1s,10s,1m"),
 	own(keyRetryJitter, "percent", "by how much delays before retries are extended at most", lowestWins, checkRetryJitter, between(0, 100), "is not a valid delayed retry jitter"),
+	{
+		name: keyPausedUntil, value: "date or forever", means: "deliveries are stopped until then", own: true, wins: policyWins,
+		policy: policyKey{isEndOfPause, "is not a valid paused-until value: a date such as 2027-01-01T08:00:00Z, ms since 1970, or forever", onStream, nil},
+	},
 	{name: keySessions, value: onOrOff, means: "messages belong to sessions", argument: argument{onQuorum, checkBool, 0, last}},
 }
 

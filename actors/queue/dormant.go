@@ -137,12 +137,13 @@ func fromDormant(s *state, d *dormantState, cfg *Shared, self mail.Address) {
 	s.messages.RestoreCounters(d.past)
 	s.settings, s.effective, s.lease, s.used, s.handled, s.messages.Seq = d.settings, d.effective, d.lease, d.used, d.handled, d.seq
 	s.consumers = consumers.New(&s.out.Posts, self, cfg.Post, s.messages.Settings.SingleActiveConsumer && !sessions.Enabled(d.queue.Arguments), s.messages.Quorum)
-	s.consumers.Pause(forwards(&s.host))
+	s.consumers.Pause(consumers.Forwarding, forwards(&s.host))
 	s.turnLimit = workLimit
 	s.deliveries = deliveries.New(deliveries.Parts{
 		Name: d.queue.Name, Arguments: d.queue.Arguments, Self: self, Messages: &s.messages, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: &s.host, Contents: &s.out,
 	})
 	s.build()
+	s.pausing.hold.Set(s.messages.Settings.PausedUntil != 0)
 	if cfg.Metrics != nil {
 		share := cfg.Metrics.Of(metrics.KindOf(s.queue.Type, s.messages.Holds), s.queue.Incarnation)
 		s.messages.Late.Share, s.messages.Ages.Share = share, share

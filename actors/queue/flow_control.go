@@ -17,7 +17,7 @@ type withholding struct {
 
 // withhold withholds credit from the sender of a batch if it is faster than the consumers.
 func withhold(s *state, e *mail.Enqueue, now clock.Instant) {
-	if s.messages.Backlog.Ready() == 0 || s.consumers.Len() == 0 {
+	if s.messages.Backlog.Ready() == 0 || s.consumers.Len() == 0 || s.consumers.Paused() {
 		return
 	}
 	if s.flow == nil {
@@ -34,7 +34,7 @@ func (s *withholding) delivered() uint64 {
 // EndTurn selects the credit that need not be withheld any more.
 func (s *withholding) EndTurn(now clock.Instant) {
 	if s != nil {
-		all := s.phase != live || s.messages.Backlog.Ready() == 0 || s.consumers.Len() == 0
+		all := s.phase != live || s.messages.Backlog.Ready() == 0 || s.consumers.Len() == 0 || s.consumers.Paused()
 		s.control.Release(all, s.delivered(), (now + s.messages.Pager.Apart).Floor())
 	}
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/messages"
 	"candlemark/internal/measure/clock"
@@ -63,7 +64,7 @@ func (s forwarding) Settings(before *policies.QueueSettings, now clock.Instant) 
 	case was && !is:
 		s.lease.Release(now.Ceil(), expiry.LeaseChanged)
 	}
-	s.consumers.Pause(is)
+	s.consumers.Pause(consumers.Forwarding, is)
 }
 
 // forwards reports whether the messages of a queue go elsewhere instead of to its consumers.

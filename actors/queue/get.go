@@ -39,7 +39,7 @@ func (s *gets) get(m *mail.Get, now clock.Instant) {
 		return
 	}
 	s.lease.Renew(now.Ceil(), expiry.LeaseGot)
-	if forwards(s.host) { // all messages go elsewhere
+	if s.consumers.Paused() { // PAUSE-2, or all messages go elsewhere
 		s.messages.Counts.GetEmpty++
 		s.out.Send(m.ReplyTo, reply)
 		return

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/inspect"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
@@ -39,7 +40,7 @@ func (base) Busy() bool                                      { return false }
 func (base) End() []mail.Answerable                          { return nil }
 
 // parts lists the parts of a queue in the order in which they advance, and so on:
-//   - a pause in reading ends first, as others go on to read;
+//   - a pause in reading ends first, as others go on to read, and then a pause of deliveries;
 //   - deliveries that were held too long return, and then the deliveries of sessions whose locks have ended;
 //   - scheduled messages are released before ready ones expire, as their time to live may end with their release;
 //   - then ready and deferred messages expire;
@@ -48,6 +49,7 @@ func (base) End() []mail.Answerable                          { return nil }
 // An entry returns nil if the queue has no such part at present, which is as good as a part with nothing to do.
 var parts = []func(s *state) part{
 	func(s *state) part { return present(s.messages.Pager.Waits(), reading{base{&s.host}}) },
+	func(s *state) part { return present(s.pausing.is(), &s.pausing) },
 	func(s *state) part { return present(s.deliveries.Timeouts != nil, locks{base{&s.host}}) },
 	func(s *state) part { return present(s.messages.Sessions != nil, &s.sessioned) },
 	func(s *state) part {
@@ -121,6 +123,7 @@ type keeper interface {
 
 var keepers = []func(s *state) keeper{
 	func(s *state) keeper { return marks{base{&s.host}} },
+	func(s *state) keeper { return &s.pausing },
 	func(s *state) keeper { return &s.duplicates },
 	func(s *state) keeper { return &s.sessioned },
 }
@@ -140,6 +143,7 @@ var handlers = []func(s *state) handler{
 	func(s *state) handler { return deferring{base{&s.host}} },
 	func(s *state) handler { return purges{s} },
 	func(s *state) handler { return previewing{s} },
+	func(s *state) handler { return &s.pausing },
 	func(s *state) handler { return queries{s} },
 }
 
@@ -194,7 +198,7 @@ func (s *state) build() {
 	b := base{&s.host}
 	s.farewell.host, s.duplicates.base = &s.host, b
 	s.sessioned = newSessioned(b, s.queue)
-	s.gets = gets{base: b}
+	s.gets, s.pausing = gets{base: b}, pausing{b, deliveries.Hold{Messages: &b.messages, Consumers: &b.consumers, Out: &b.out.Posts}}
 	if s.source = (fifo{&s.host}); s.messages.Sessions != nil {
 		s.source = &s.sessioned
 	}

@@ -85,7 +85,7 @@ func (l *lounge) Figures(f *figures) {
 }
 
 func (l *lounge) Handle(received any, _ clock.Instant) bool {
-	m, is := received.(*mail.Reschedule)
+	m, is := received.(*mail.ChangeScheduled)
 	if is {
 		l.waiting = append(l.waiting, m)
 	}
@@ -119,7 +119,7 @@ func TestNewPart(t *testing.T) {
 	c.want("ready", c.ready(), "sit b", "sit d")
 	c.feed(&mail.Configure{Settings: c.Settings}, &mail.ChannelGone{Channel: ch1})
 	c.want("events", l.events, "start", "settings", "gone")
-	c.feed(&mail.Reschedule{Request: mail.Request{ReplyTo: ch1}}, &mail.DeleteQueue{Request: mail.Request{ReplyTo: ch2}})
+	c.feed(&mail.ChangeScheduled{Request: mail.Request{ReplyTo: ch1}}, &mail.DeleteQueue{Request: mail.Request{ReplyTo: ch2}})
 	c.vhostAnswers()
 	if r := one[*mail.ChangeScheduledReply](c); r.Err == nil || c.phase != ended {
 		t.Errorf("the command that waits is answered with %v", r.Err)

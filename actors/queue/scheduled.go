@@ -42,10 +42,12 @@ func (s scheduled) Handle(received any, now clock.Instant) (taken bool) {
 	case *mail.ListScheduled:
 		v := inspect.View{Scheduled: s.messages.Scheduled, Style: s.messages.Style()}
 		s.out.answer(m, v.ListScheduled(m))
-	case *mail.CancelScheduled:
-		s.change(m, m.Request, &schedule.Change{All: m.Seqs}, m.Seq, m.MessageID, now)
-	case *mail.Reschedule:
-		s.reschedule(m, now)
+	case *mail.ChangeScheduled:
+		if m.Cancel {
+			s.change(m, m.Request, &schedule.Change{All: m.Seqs}, m.Seq, m.MessageID, now)
+		} else {
+			s.reschedule(m, now)
+		}
 	default:
 		return false
 	}
@@ -183,7 +185,7 @@ func (s scheduled) releaseOne(h backlog.Handle, now clock.Instant) {
 }
 
 // reschedule gives messages a new due time, which is in wall-clock time.
-func (s scheduled) reschedule(m *mail.Reschedule, now clock.Instant) {
+func (s scheduled) reschedule(m *mail.ChangeScheduled, now clock.Instant) {
 	due := s.messages.Dates.Deadline(m.Due)
 	if m.Due < 1 || due-now.Ceil() > timeheaders.MaxDelay {
 		s.out.Send(m.ReplyTo, &mail.ChangeScheduledReply{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
@@ -194,7 +196,7 @@ func (s scheduled) reschedule(m *mail.Reschedule, now clock.Instant) {
 	if x := s.messages.Scheduled; x != nil {
 		due = max(due, x.Overdue+1)
 	}
-	s.change(m, m.Request, &schedule.Change{Due: due}, m.Seq, m.MessageID, now)
+	s.change(m, m.Request, &schedule.Change{Due: due, All: m.Seqs}, m.Seq, m.MessageID, now)
 }
 
 // change reschedules or cancels the messages that a command names.

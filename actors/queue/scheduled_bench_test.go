@@ -75,17 +75,17 @@ func BenchmarkScheduled(b *testing.B) {
 	})
 	b.Run("reschedule", func(b *testing.B) {
 		for b.Loop() {
-			c.run(&mail.Reschedule{Request: ask, Seq: 1 + rand.Uint64N(benchScheduled), Due: start + 1 + rand.Int64N(benchHour)})
+			c.run(&mail.ChangeScheduled{Request: ask, Seq: 1 + rand.Uint64N(benchScheduled), Due: start + 1 + rand.Int64N(benchHour)})
 		}
 	})
 	b.Run("cancel", func(b *testing.B) {
 		for b.Loop() {
-			c.run(&mail.CancelScheduled{Request: ask, Seq: 1 + rand.Uint64N(benchScheduled)})
+			c.run(&mail.ChangeScheduled{Cancel: true, Request: ask, Seq: 1 + rand.Uint64N(benchScheduled)})
 		}
 	})
 	b.Run("find by message-id", func(b *testing.B) {
 		for b.Loop() {
-			c.run(&mail.CancelScheduled{Request: ask, MessageID: fmt.Sprint(rand.IntN(benchScheduled))})
+			c.run(&mail.ChangeScheduled{Cancel: true, Request: ask, MessageID: fmt.Sprint(rand.IntN(benchScheduled))})
 			c.out.lookups = nil
 		}
 	})

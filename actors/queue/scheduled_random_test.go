@@ -145,10 +145,10 @@ func (m *mover) change() {
 	due := m.ms() + int64(m.rng.IntN(1000))
 	cancelled := m.rng.IntN(2) == 0
 	if cancelled {
-		m.feed(&mail.CancelScheduled{Request: mail.Request{ReplyTo: ch1}, Seq: seq, MessageID: id})
+		m.feed(&mail.ChangeScheduled{Cancel: true, Request: mail.Request{ReplyTo: ch1}, Seq: seq, MessageID: id})
 	} else {
 		m.release[body] = due
-		m.feed(&mail.Reschedule{Request: mail.Request{ReplyTo: ch1}, Seq: seq, MessageID: id, Due: start + due})
+		m.feed(&mail.ChangeScheduled{Request: mail.Request{ReplyTo: ch1}, Seq: seq, MessageID: id, Due: start + due})
 	}
 	r := one[*mail.ChangeScheduledReply](m.core)
 	if failed := r.Err != nil; r.Count != 1 || failed != (m.disk.err != nil) && (failed || x.Persistent) {

@@ -93,13 +93,13 @@ func (c *core) changed() int {
 
 func (c *core) cancelled(seq uint64, id string) int {
 	c.t.Helper()
-	c.feed(&mail.CancelScheduled{Request: mail.Request{ReplyTo: ch1}, Seq: seq, MessageID: id})
+	c.feed(&mail.ChangeScheduled{Cancel: true, Request: mail.Request{ReplyTo: ch1}, Seq: seq, MessageID: id})
 	return c.changed()
 }
 
 func (c *core) rescheduled(seq uint64, id string, ms int64) int {
 	c.t.Helper()
-	c.feed(&mail.Reschedule{Request: mail.Request{ReplyTo: ch1}, Seq: seq, MessageID: id, Due: start + ms})
+	c.feed(&mail.ChangeScheduled{Request: mail.Request{ReplyTo: ch1}, Seq: seq, MessageID: id, Due: start + ms})
 	return c.changed()
 }
 
@@ -462,7 +462,7 @@ func TestRearrangedFar_DLY11(t *testing.T) {
 	for _, skew := range []int64{0, -700} {
 		c.Dates = clock.Ahead(skew) // the clock was set back
 		for _, due := range []int64{0, -1, start + 315_360_000_001, math.MaxInt64} {
-			c.feed(&mail.Reschedule{Request: mail.Request{ReplyTo: ch1}, Seq: c.seqOf("a"), Due: due})
+			c.feed(&mail.ChangeScheduled{Request: mail.Request{ReplyTo: ch1}, Seq: c.seqOf("a"), Due: due})
 			if err := one[*mail.ChangeScheduledReply](c).Err; !strings.Contains(code(err), "invalid due time") {
 				t.Errorf("%d, skew %d: %v", due, skew, err)
 			}
@@ -475,7 +475,7 @@ func TestRearrangeIsDurable_DLY11(t *testing.T) {
 	c := durableCore(t, delaying)
 	c.publish(heldBack("a", 1000), heldBack("b", 1000))
 	c.hold = true
-	c.feed(&mail.CancelScheduled{Request: mail.Request{ReplyTo: ch1}, MessageID: "id a"})
+	c.feed(&mail.ChangeScheduled{Cancel: true, Request: mail.Request{ReplyTo: ch1}, MessageID: "id a"})
 	if got := all[*mail.ChangeScheduledReply](c); len(got) != 0 {
 		t.Error("answered before it is durable")
 	}
@@ -484,7 +484,7 @@ func TestRearrangeIsDurable_DLY11(t *testing.T) {
 		t.Error("not answered")
 	}
 	c.disk.err = store.ErrClosed
-	c.feed(&mail.CancelScheduled{Request: mail.Request{ReplyTo: ch1}, MessageID: "id b"})
+	c.feed(&mail.ChangeScheduled{Cancel: true, Request: mail.Request{ReplyTo: ch1}, MessageID: "id b"})
 	c.settleCommit()
 	if r := one[*mail.ChangeScheduledReply](c); r.Err == nil {
 		t.Error("no failure is reported")

@@ -19,6 +19,7 @@ type state struct {
 	duplicates duplicates
 	flow       *withholding // nil until publishers have outrun consumers
 	gets       gets
+	pausing    pausing
 	preview    *preview // nil before the first
 }
 
@@ -63,6 +64,9 @@ func (s *state) act(received any, now clock.Instant) {
 	case ended:
 		s.farewell.handleLate(received)
 		return
+	}
+	if s.pausing.hold.On() { // the timer may be late
+		s.pausing.Advance(now)
 	}
 	if x := s.early(); x != nil && s.phase == live && s.pending.Work() == nil {
 		s.actEarly(x, received, now)

@@ -140,3 +140,24 @@ func TestScheduledVerbs_DLY11(t *testing.T) {
 		{"list_scheduled|amq.direct|--exchange", commandline.ExitUnavailable, "exchange 'amq.direct' in vhost '/' does not delay messages"},
 	})
 }
+
+// TestPauseVerbs_PAUSE4: the verbs pause and resume a queue.
+func TestPauseVerbs_PAUSE4(t *testing.T) {
+	url, _, ch := serveNode(t)
+	if _, err := ch.QueueDeclare("q", false, false, false, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	session(t, url, [][2]string{
+		{"pause_queue|q", "Pausing queue 'q' in vhost '/' ...\nThe queue is paused\n"},
+		{"-s|list_queues|name|state|paused_until", "q\tpaused\t\n"},
+		{"-q|pause_queue|q|--for|2h30m", "The queue is paused until *\n"},
+		{"-q|pause_queue|q|2035-01-01T00:00:00Z", "The queue is paused until *\n"},
+		{"resume_queue|q", "Resuming queue 'q' in vhost '/' ...\nThe queue is not paused\n"},
+		{"-s|list_queues|name|state", "q\trunning\n"},
+	})
+	refusals(t, url, []refusal{
+		{"pause_queue|q|2035-01-01T00:00:00Z|--for|2h", commandline.ExitUsage, "give either a date or --for"},
+		{"pause_queue|none", commandline.ExitData, "NOT_FOUND - no queue 'none' in vhost '/'"},
+		{"pause_queue|q|--for|soon", commandline.ExitUnavailable, "for must be a duration such as 90s or 2h30m, or a number of milliseconds, 1 or more, not soon"},
+	})
+}

@@ -59,14 +59,14 @@ func ids(b *testkit.Bubble, of mail.Address) string {
 func cancels(b *testkit.Bubble, of mail.Address, seq uint64, id string) int {
 	b.Helper()
 	return testkit.Ask[*mail.ChangeScheduledReply](b, of, func(r mail.Request) any {
-		return &mail.CancelScheduled{Request: r, Seq: seq, MessageID: id}
+		return &mail.ChangeScheduled{Cancel: true, Request: r, Seq: seq, MessageID: id}
 	}).Count
 }
 
 func reschedules(b *testkit.Bubble, of mail.Address, id string, to time.Time) int {
 	b.Helper()
 	return testkit.Ask[*mail.ChangeScheduledReply](b, of, func(r mail.Request) any {
-		return &mail.Reschedule{Request: r, MessageID: id, Due: to.UnixMilli()}
+		return &mail.ChangeScheduled{Request: r, MessageID: id, Due: to.UnixMilli()}
 	}).Count
 }
 

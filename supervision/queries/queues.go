@@ -214,8 +214,11 @@ func queueView(vhost string, q *topology.Queue, info *mail.QueueInfo) management
 	s.Expiring, s.Lease = management.ExpiryCounts(info.Expiring), management.Lease(info.Lease)
 	s.OldestUnacked, s.OldestReady, s.OldestMessage = info.OldestUnacked, management.Oldest(info.OldestReady), management.Oldest(info.OldestMessage)
 	s.Wait, s.Processing = info.Wait, info.Processing
-	if s.Ending {
+	switch s.PausedUntil = info.PausedUntil; {
+	case s.Ending:
 		s.State = "ending"
+	case info.Paused > 0:
+		s.State = "paused"
 	}
 	s.NextAttempt, s.Scheduled = info.NextAttempt, management.ScheduledCounts(info.Scheduled)
 	return s

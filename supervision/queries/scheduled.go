@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/system/mail"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/clock"
 	"candlemark/protocol"
 )
 
@@ -49,39 +50,37 @@ func (qs *Queries) mayChange(by management.Asker, at management.Place) error {
 	return auth.MayAlter(qs.cfg.Permissions, by.User, at.VHost, resource)
 }
 
-// CancelScheduled implements management.Messages.
-func (qs *Queries) CancelScheduled(ctx context.Context, by management.Asker, at management.Place, which management.ScheduledID) (count int, err error) {
+// ChangeScheduled implements management.Messages.
+func (qs *Queries) ChangeScheduled(ctx context.Context, by management.Asker, at management.Place, which management.ScheduledID, to *management.When) (count int, due int64, err error) {
 	if err := qs.mayChange(by, at); err != nil {
-		return 0, err
+		return 0, 0, err
+	}
+	m := mail.ChangeScheduled{Cancel: to == nil, Seq: which.ID, MessageID: which.MessageID, Queue: at.Name, VHost: at.VHost}
+	if to != nil {
+		m.Due = dateOf(qs.cfg.Asker.Clock, *to)
 	}
 	answer, _, err := askOne[*mail.ChangeScheduledReply](ctx, qs, by, at, func(r mail.Request) any {
-		return &mail.CancelScheduled{Request: r, Seq: which.ID, MessageID: which.MessageID, Queue: at.Name, VHost: at.VHost}
+		m.Request = r
+		return &m
 	})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	qs.publishScheduled(ctx, "scheduled.cancelled", at, which, answer.Count)
-	return answer.Count, nil
+	if m.Cancel {
+		qs.publishScheduled(ctx, "scheduled.cancelled", at, which, answer.Count)
+	} else {
+		qs.publishScheduled(ctx, "scheduled.moved", at, which, answer.Count, protocol.Field{Key: "due_ms", Value: m.Due})
+	}
+	return answer.Count, m.Due, nil
 }
 
-// Reschedule implements management.Messages.
-func (qs *Queries) Reschedule(ctx context.Context, by management.Asker, at management.Place, which management.ScheduledID, when management.When) (count int, due int64, err error) {
-	if err := qs.mayChange(by, at); err != nil {
-		return 0, 0, err
+// dateOf returns a time in wall ms.
+func dateOf(c *clock.Clock, when management.When) int64 {
+	if !when.Relative {
+		return when.MS
 	}
-	due = when.MS
-	if when.Relative {
-		dates := qs.cfg.Asker.Clock.Dates()
-		dates.Read()
-		now := dates.Date(qs.cfg.Asker.Clock.Now().Ceil())
-		due = now + min(when.MS, math.MaxInt64-now)
-	}
-	answer, _, err := askOne[*mail.ChangeScheduledReply](ctx, qs, by, at, func(r mail.Request) any {
-		return &mail.Reschedule{Request: r, Seq: which.ID, MessageID: which.MessageID, Due: due, Queue: at.Name, VHost: at.VHost}
-	})
-	if err != nil {
-		return 0, 0, err
-	}
-	qs.publishScheduled(ctx, "scheduled.moved", at, which, answer.Count, protocol.Field{Key: "due_ms", Value: due})
-	return answer.Count, due, nil
+	dates := c.Dates()
+	dates.Read()
+	now := dates.Date(c.Now().Ceil())
+	return now + min(when.MS, math.MaxInt64-1-now)
 }

@@ -103,9 +103,9 @@ type Consumers struct {
 	out          *mail.Posts
 	queue        mail.Address
 	post         func(to mail.Address, what any)
-	singleActive bool // the queue has x-single-active-consumer
-	takeover     bool // by a consumer of higher priority
-	paused       bool // no consumer gets messages
+	singleActive bool  // the queue has x-single-active-consumer
+	takeover     bool  // by a consumer of higher priority
+	paused       Pause // why no consumer gets messages, 0 if they do
 	channels     map[string]*Holder
 	count        int
 	unacked      int

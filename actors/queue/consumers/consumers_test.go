@@ -56,7 +56,7 @@ func TestSet(t *testing.T) {
 					s.DetachAll(h)
 				}
 			case 9:
-				s.Pause(r.IntN(2) == 0)
+				s.Pause(Held, r.IntN(2) == 0)
 			case 10:
 				if c != nil {
 					s.Grant(&mail.ReturnWindow{Channel: c.Channel.Address, Tag: c.Tag, Messages: c.messages, Bytes: c.bytes})

@@ -12,7 +12,7 @@ import (
 
 // Active reports whether c may get messages at all.
 func (s *Consumers) Active(c *Consumer) bool {
-	return !s.paused && s.isActiveConsumer(c)
+	return s.paused == 0 && s.isActiveConsumer(c)
 }
 
 // SingleActive returns the active consumer of a queue with a single active consumer, nil for none.
@@ -88,9 +88,23 @@ func (s *Consumers) CancelAll() {
 	}
 }
 
-// Pause stops deliveries to all consumers, or resumes them.
-func (s *Consumers) Pause(on bool) {
-	s.paused = on
+// Pause is a reason why no consumer gets messages.
+type Pause uint8
+
+// The reasons: all messages go elsewhere; deliveries are stopped until a time.
+const (
+	Forwarding Pause = 1 << iota
+	Held
+)
+
+// Paused reports whether no consumer gets messages.
+func (s *Consumers) Paused() bool { return s.paused != 0 }
+
+// Pause stops deliveries to all consumers for a reason, or ends it.
+func (s *Consumers) Pause(why Pause, on bool) {
+	if s.paused &^= why; on {
+		s.paused |= why
+	}
 	for _, h := range s.channels {
 		s.disallow(h, 0)
 		for _, c := range h.consumers {

@@ -295,6 +295,7 @@ type QueueInfo struct {
 	Expiring            ExpiryCounts
 	Lease               Lease
 	LastUse             int64 // wall ms, of the last mail other than a query
+	PausedUntil         int64 // until when deliveries are stopped, wall ms; 0 if they are not, or have no end
 	// ExclusiveTag is the tag of the exclusive consumer, ActiveTag of the single active consumer; "" for none.
 	ExclusiveTag, ActiveTag string
 	HeadTimestamp           uint64          // timestamp property of the first ready message, 0 for none

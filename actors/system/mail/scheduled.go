@@ -51,11 +51,14 @@ type ScheduledMessage struct {
 	Unreadable bool
 }
 
-// CancelScheduled drops the scheduled message with number Seq or, if Seq is 0, all with the property message-id; if
-// Seqs is set, all of those, or none if one does not exist. They are not dead-lettered. From any actor;
+// ChangeScheduled drops scheduled messages (Cancel), which are not dead-lettered, or sets a new time for them, Due, in wall ms: at least 1
+// and at most 10 years ahead, otherwise the error is 406; a time in the past is due at once. It concerns the message with number Seq or, if
+// Seq is 0, all with the property message-id; or, if Seqs is set, all of those, or none if one does not exist. From any actor;
 // ChangeScheduledReply comes back.
-type CancelScheduled struct {
+type ChangeScheduled struct {
 	Request
+	Cancel    bool
+	Due       int64
 	Seq       uint64
 	MessageID string
 	Seqs      []uint64
@@ -64,28 +67,11 @@ type CancelScheduled struct {
 }
 
 // Answer implements Answerable.
-func (c *CancelScheduled) Answer(f Cause) (Address, any) {
+func (c *ChangeScheduled) Answer(f Cause) (Address, any) {
 	return c.ReplyTo, &ChangeScheduledReply{Reply: c.Done(gone(f, c.Queue, c.VHost))}
 }
 
-// Reschedule sets a new time, Due, for the scheduled message with number Seq or, if Seq is 0, for all with the property
-// message-id. Due is in wall ms, at least 1 and at most 10 years ahead, otherwise the error is 406; a time in the past
-// is due at once. From any actor; ChangeScheduledReply comes back.
-type Reschedule struct {
-	Request
-	Seq       uint64
-	MessageID string
-	Due       int64
-	// Names of the queue and its vhost, for errors.
-	Queue, VHost string
-}
-
-// Answer implements Answerable.
-func (r *Reschedule) Answer(f Cause) (Address, any) {
-	return r.ReplyTo, &ChangeScheduledReply{Reply: r.Done(gone(f, r.Queue, r.VHost))}
-}
-
-// ChangeScheduledReply answers CancelScheduled and Reschedule; for messages in the journal, once the change is in the
+// ChangeScheduledReply answers ChangeScheduled; for messages in the journal, once the change is in the
 // journal. Count is the number of messages; 0 is not an error: the message was released or never existed.
 type ChangeScheduledReply struct {
 	Reply

@@ -14,7 +14,7 @@ var listVerbs = []verb.Row{
 		Name: "list_queues", About: "Lists the queues of a virtual host", Options: "vhost no-table-headers online offline local",
 		Columns: `name durable auto_delete arguments policy operator_policy effective_policy_definition exclusive
 			dlx_next_attempt_at oldest_ready_at oldest_ready_age oldest_message_at oldest_message_age oldest_unacked_at wait_p50 wait_p99
-			processing_p50 processing_p99 next_due next_expiry expiry_histogram rules_too_costly lease_expires_at lease_renewed_at
+			processing_p50 processing_p99 next_due paused_until next_expiry expiry_histogram rules_too_costly lease_expires_at lease_renewed_at
 			lease_renewed_by consumer_utilisation consumer_capacity state type leader members online ` + figures(),
 		Defaults: "name messages",
 		Title:    verb.Text("Timeout: {timeout}.0 seconds ...\nListing queues for vhost {vhost} ..."),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -19,6 +20,14 @@ var objectVerbs = []verb.Row{
 	{
 		Name: "purge_queue", Options: "vhost", About: "Purges all ready messages of a queue", Arguments: "<queue>", Title: verb.Text("Purging queue '{queue}' in vhost '{vhost}' ..."),
 		Run: verb.Deletes("queues", "{vhost}", "{queue}", "contents").IfMissing(verb.Misuse("Queue not found")),
+	},
+	{
+		Name: "pause_queue", About: "Stops the deliveries of a queue, until a date, for a time, or without an end", Arguments: "<queue> [<until>]", Options: "vhost for",
+		Title: verb.Text("Pausing queue '{queue}' in vhost '{vhost}' ..."), Run: pauseQueue,
+	},
+	{
+		Name: "resume_queue", Options: "vhost", About: "Lets the deliveries of a paused queue go on", Arguments: "<queue>",
+		Title: verb.Text("Resuming queue '{queue}' in vhost '{vhost}' ..."), Run: resumeQueue,
 	},
 	{
 		Name: "close_connection", About: "Closes a connection, with an explanation for the client", Arguments: "<connection pid> <explanation>",
@@ -52,6 +61,40 @@ func traced(on bool) verb.Action {
 	return func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 		return broker.SetTracing(ctx, c.VHost, on)
 	}
+}
+
+func pauseQueue(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	body := map[string]string{}
+	switch {
+	case len(c.Arguments) > 1 && c.For != "":
+		return verb.Misuse("give either a date or --for")
+	case len(c.Arguments) > 1:
+		body["until"] = c.Arguments[1]
+	case c.For != "":
+		body["for"] = c.For
+	}
+	return changePause(ctx, broker, c, body, "pause")
+}
+
+func resumeQueue(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	return changePause(ctx, broker, c, nil, "resume")
+}
+
+// changePause pauses or resumes a queue, and tells its state.
+func changePause(ctx context.Context, broker *client.Client, c *verb.Call, body map[string]string, how string) error {
+	o, err := broker.Change(ctx, http.MethodPut, nil, body, c.Of(how)...)
+	if err != nil {
+		return verb.Missing(err)
+	}
+	switch until := verb.Cell(o["paused_until"]); {
+	case until != "":
+		c.Say("The queue is paused until %s", until)
+	case o["paused"] == true:
+		c.Say("The queue is paused")
+	default:
+		c.Say("The queue is not paused")
+	}
+	return nil
 }
 
 func titleOfDeleteQueue(c *verb.Call) string {

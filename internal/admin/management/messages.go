@@ -27,10 +27,11 @@ type Messages interface {
 	Scheduled(ctx context.Context, by Asker, at Place, after Cursor, limit int) (ScheduledPage, error)
 	// ScheduledCounts counts them.
 	ScheduledCounts(ctx context.Context, by Asker, at Place) (ScheduledCounts, error)
-	// CancelScheduled drops some, Reschedule gives them another time; count is how
-	// many it found, due the time that it gave them, in wall ms.
-	CancelScheduled(ctx context.Context, by Asker, at Place, which ScheduledID) (count int, err error)
-	Reschedule(ctx context.Context, by Asker, at Place, which ScheduledID, when When) (count int, due int64, err error)
+	// ChangeScheduled gives some another time, or drops them if to is nil; count is how many it found, due the time that it gave
+	// them, in wall ms.
+	ChangeScheduled(ctx context.Context, by Asker, at Place, which ScheduledID, to *When) (count int, due int64, err error)
+	// PauseQueue stops the deliveries of a queue, or lets them go on; the answer tells whether a policy still stops them.
+	PauseQueue(ctx context.Context, by Asker, at Place, change PauseChange) (Pause, error)
 }
 
 // Asker is the originator of a request.
@@ -147,6 +148,18 @@ type ScheduledCounts struct {
 type ScheduledID struct {
 	ID        uint64
 	MessageID string
+}
+
+// PauseChange pauses a queue until a time, without an end for nil, or resumes it.
+type PauseChange struct {
+	Until  *When
+	Resume bool
+}
+
+// Pause tells whether the deliveries of a queue are stopped, and until when, in wall ms; 0 for no end.
+type Pause struct {
+	Is    bool
+	Until int64
 }
 
 // When is a time in wall ms or, if it is relative, ms from now.

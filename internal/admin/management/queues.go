@@ -70,8 +70,9 @@ type Queue struct {
 	Wait, Processing *metrics.SpanSummary
 	NextAttempt      int64 // when dead letters that were not taken are sent again, wall ms, 0 for none
 	// Ending: it sends its last messages and can no longer be used (LEASE-14). They are counted as ready.
-	Ending bool
-	// State is "running", "ending", or "down" for a queue that does not answer.
+	Ending      bool
+	PausedUntil int64 // until when its deliveries are stopped, wall ms; 0 if they are not, or have no end
+	// State is "running", "paused" (PAUSE-1), "ending", or "down" for a queue that does not answer.
 	State string
 	// Details are nil in lists.
 	Details *QueueDetails

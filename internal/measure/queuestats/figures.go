@@ -18,6 +18,7 @@ const (
 	PagedBytes          // bytes of bodies
 	Consumers
 	Leased // 1 for a queue with a lease
+	Paused // 1 for a queue whose deliveries are stopped (PAUSE-1)
 
 	Enqueued // messages sent to the queue; the figures from here to Lost only grow
 	Delivered
@@ -71,6 +72,7 @@ type Figures struct {
 	Deferred, Postponed, Sessions    int
 	DeadLetters, Retrying            int
 	TimedOut, Late                   uint64
+	Paused                           int
 }
 
 // Figures returns the figures by name.
@@ -78,7 +80,7 @@ func (v *Values) Figures() Figures {
 	return Figures{
 		int(v[Ready]), int(v[Unacked]), int(v[Consumers]), v[ReadyBytes], v[UnackedBytes], v[Memory], int(v[Paged]), int(v[Persistent]),
 		v[PagedBytes], v[PersistentBytes], int(v[Scheduled]), int(v[Expiring]), int(v[Deferred]), int(v[Postponed]), int(v[Sessions]),
-		int(v[DeadLetters]), int(v[Retrying]), uint64(v[TimedOut]), uint64(v[Late]),
+		int(v[DeadLetters]), int(v[Retrying]), uint64(v[TimedOut]), uint64(v[Late]), int(v[Paused]),
 	}
 }
 
@@ -123,6 +125,7 @@ var Table = []Figure{
 	{"messages_unacknowledged_ram", "Messages delivered but not yet acknowledged", func(f *Figures) int64 { return int64(f.Unacked) }, "", "", ""},
 	{"messages_ram", "Messages whose content is in memory", func(f *Figures) int64 { return max(int64(f.Ready)+int64(f.Unacked)-int64(f.Paged), 0) }, "", "", ""},
 	{"message_bytes_ram", "Body bytes in memory", func(f *Figures) int64 { return max(f.ReadyBytes+f.UnackedBytes-f.PagedBytes, 0) }, "", "", ""},
+	{"paused", "1 while the deliveries of the queue are stopped", func(f *Figures) int64 { return int64(f.Paused) }, More, "queue_paused", "candlemark_paused_queues"},
 	{"sessions", "Sessions that have messages or a state, or are locked", func(f *Figures) int64 { return int64(f.Sessions) }, "", "", ""},
 	{"deliveries_timed_out", "Deliveries requeued because they were not settled in time", func(f *Figures) int64 { return int64(f.TimedOut) }, "", "", ""},
 	{"settled_late", "Deliveries settled after they were requeued", func(f *Figures) int64 { return int64(f.Late) }, "", "", ""},

@@ -73,7 +73,8 @@ func (a *asked) cancel(q *topology.Queue) {
 		a.answer(400, "sequence-numbers are required", amqp10.InvalidField, nil)
 		return
 	}
-	a.Send(q.PID, &mail.CancelScheduled{
+	a.Send(q.PID, &mail.ChangeScheduled{
+		Cancel: true,
 		Request: a.Ask(func(reply any, err error) {
 			if err != nil {
 				a.failed(err)

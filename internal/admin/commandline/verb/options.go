@@ -25,6 +25,7 @@ type Options struct {
 	State, MessageID, Order string
 	Truncate                int
 	exchange, Delay         bool
+	For                     string
 	Rate                    float64
 	// Of the import of definitions.
 	DryRun, Strict bool
@@ -85,13 +86,7 @@ func NewOptions(getenv func(string) string) *Options {
 	o.StringVar(&o.Tags, "tags", "", "comma-separated `tags` of the virtual host")
 	o.StringVar(&o.User, "user", "guest", "the limits of this `user`")
 	o.StringVar(&o.DefaultQueue, "default-queue-type", "", "default queue `type` of the virtual host")
-	o.StringVar(&o.State, "state", "", "messages in these comma-separated `states`: ready, unacked, scheduled, deferred")
-	o.StringVar(&o.Order, "order", "", "sort `order`: queue, number or deadline")
-	o.StringVar(&o.MessageID, "message-id", "", "messages with this message-id `id`")
-	o.IntVar(&o.Truncate, "truncate", -1, "show at most this number of `bytes` of each body")
-	o.BoolVar(&o.exchange, "exchange", false, "the name refers to an exchange")
-	o.BoolVar(&o.Delay, "delay", false, "the time is a delay from now")
-	o.Float64Var(&o.Rate, "rate", 0, "at most this `number` of messages per second")
+	o.messages()
 	o.BoolVar(&o.DryRun, "dry-run", false, "only report what would be done")
 	o.BoolVar(&o.Strict, "strict", false, "do nothing if an item would be refused")
 	o.IntVar(&o.Within, "within", 4, "`number` of units")
@@ -119,6 +114,18 @@ func (o *Options) times() {
 	o.StringVar(&o.Body, "body", "", "`text` of the messages")
 	o.StringVar(&o.Note, "note", "", "`text` that says why")
 	o.IntVar(&o.Count, "count", 10, "this `number` of times")
+}
+
+// messages defines the options of the verbs about single messages and pauses.
+func (o *Options) messages() {
+	o.StringVar(&o.State, "state", "", "messages in these comma-separated `states`: ready, unacked, scheduled, deferred")
+	o.StringVar(&o.Order, "order", "", "sort `order`: queue, number or deadline")
+	o.StringVar(&o.MessageID, "message-id", "", "messages with this message-id `id`")
+	o.IntVar(&o.Truncate, "truncate", -1, "show at most this number of `bytes` of each body")
+	o.BoolVar(&o.exchange, "exchange", false, "the name refers to an exchange")
+	o.BoolVar(&o.Delay, "delay", false, "the time is a delay from now")
+	o.StringVar(&o.For, "for", "", "for this `time`, such as 90s or 2h30m")
+	o.Float64Var(&o.Rate, "rate", 0, "at most this `number` of messages per second")
 }
 
 // tools defines options of RabbitMQ's tools for plugins and clusters, most of which have no effect here.

@@ -40,6 +40,7 @@ func does(d operation, exchange bool) rest.Handler {
 var operations = map[string]operation{
 	"queue.peek": peek, "queue.expirations": expirations, "queue.unacked": unacked, "lock.renew": renew, "lock.return": giveBack,
 	"scheduled.list": listScheduled, "scheduled.count": countScheduled, "scheduled.cancel": cancelScheduled, "scheduled.reschedule": reschedule,
+	"queue.pause": pauseQueue, "queue.resume": resumeQueue,
 }
 
 // Command executes an admin command that came over AMQP with a routing key. The result writes the reply as JSON

@@ -138,16 +138,18 @@ func (w params) when() (management.When, error) {
 		}
 		return management.When{MS: ms, Relative: true}, nil
 	}
-	if ms, err := strconv.ParseInt(due, 10, 64); err == nil && ms > 0 {
-		return management.When{MS: ms}, nil
+	ms, err := parseDate("due", due)
+	return management.When{MS: ms}, err
+}
+
+// parseDate reads a date, in wall ms: in RFC 3339, or in ms since 1970.
+func parseDate(name, text string) (ms int64, err error) {
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil && ms > 0 {
+		return ms, nil
 	}
-	at, err := time.Parse(time.RFC3339Nano, due)
+	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || at.UnixMilli() <= 0 {
-		return management.When{}, rest.Complaintf("due must be an RFC 3339 time or milliseconds since 1970, not %s", due)
+		return 0, rest.Complaintf("%s must be an RFC 3339 time or milliseconds since 1970, not %s", name, text)
 	}
-	ms := at.UnixMilli()
-	if at.Nanosecond()%int(time.Millisecond) != 0 {
-		ms++ // never early
-	}
-	return management.When{MS: ms}, nil
+	return at.Add(time.Millisecond - 1).UnixMilli(), nil // never early
 }

@@ -16,6 +16,8 @@ var Routes = slices.Concat(
 		rest.Get(queuePath+"/unacked", rest.Visitor, does(unacked, false)).Large(),
 		rest.Post(queuePath+"/unacked/{id}/renew", rest.Visitor, does(renew, false)),
 		rest.Post(queuePath+"/unacked/{id}/return", rest.Visitor, does(giveBack, false)),
+		rest.Put(queuePath+"/pause", rest.Visitor, does(pauseQueue, false)),
+		rest.Put(queuePath+"/resume", rest.Visitor, does(resumeQueue, false)),
 		rest.Post(queuePath+"/move", rest.Visitor, move),
 		rest.Get("/api/x/moves", rest.Anybody, moves).Large(),
 		rest.Get("/api/x/moves/{id}", rest.Anybody, oneMove),

@@ -86,7 +86,7 @@ func cancelScheduled(ctx context.Context, b management.Messages, by management.A
 	if err != nil {
 		return nil, err
 	}
-	count, err := b.CancelScheduled(ctx, by, at, which)
+	count, _, err := b.ChangeScheduled(ctx, by, at, which, nil)
 	switch {
 	case err != nil:
 		return nil, err
@@ -106,7 +106,7 @@ func reschedule(ctx context.Context, b management.Messages, by management.Asker,
 	if err != nil {
 		return nil, err
 	}
-	count, due, err := b.Reschedule(ctx, by, at, which, when)
+	count, due, err := b.ChangeScheduled(ctx, by, at, which, &when)
 	switch {
 	case err != nil:
 		return nil, err

@@ -59,6 +59,7 @@ type queueItem struct {
 	ProcP99        *float64            `json:"processing_p99"`
 	Online         []string            `json:"online,omitempty"`
 	OperatorPolicy *string             `json:"operator_policy"`
+	PausedUntil    *string             `json:"paused_until"`
 	Policy         *string             `json:"policy"`
 	CostlyRules    uint64              `json:"rules_too_costly"`
 	ActiveTag      *string             `json:"single_active_consumer_tag"`
@@ -153,6 +154,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		Stats: stats, MessagesRate: f[0], ReadyRate: f[1], UnackedRate: f[2], Name: q.Name, Node: r.Node,
 		OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy), Policy: forms.OrNull(q.Effective.Policy),
 		State: q.State, Type: q.Type, VHost: q.VHost, May: mayQueue(r, q), CostlyRules: q.CostlyRules,
+		PausedUntil: forms.Optional(q.PausedUntil),
 		NextAttempt: forms.Optional(q.NextAttempt), NextDue: forms.Optional(q.Scheduled.NextDue),
 		OldestUnacked: forms.Optional(q.OldestUnacked), NextExpiry: forms.Optional(q.Expiring.Next), Expiries: forms.HistogramOf(q.Expiring.Within),
 		LeaseExpires: forms.Optional(q.Lease.Ends), LeaseRenewed: forms.Optional(q.Lease.Renewed), LeaseUse: forms.OrNull(q.Lease.By),

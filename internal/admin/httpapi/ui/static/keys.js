@@ -34,6 +34,7 @@ export const keys = [
   ['message-ttl-retroactive', 'true or false', 'a changed message TTL also applies to queued messages'],
   ['overdue-messages', 'deliver, dead-letter, drop', 'what happens to scheduled messages that fell due while the broker was down'],
   ['overflow', 'drop-head, reject-publish, reject-publish-dlx', 'behaviour above the maximum length'],
+  ['paused-until', 'date or forever', 'deliveries are stopped until then'],
   ['release-rate', 'messages per second', 'maximum rate of release of scheduled messages'],
   ['stamp-expiry', 'true or false', 'deliveries have the header x-expires-at'],
 ];

@@ -1,7 +1,7 @@
 // Queue: the page of one queue, with its messages, deadlines and locks.
 
 import { deleteAll, purgeAll } from '../actions.js';
-import { brokerNow, get, path, poll } from '../api.js';
+import { brokerNow, get, path, poll, request } from '../api.js';
 import { href } from '../address.js';
 import { LineChart } from '../chart.js';
 import { el, text, tick, when } from '../dom.js';
@@ -73,12 +73,13 @@ function show(main, context) {
   about.say = (what) => text(said, what);
   const asked = () => [about.queue];
   const actions = {
-    publish: button('Publish…', () => publish(about)), purge: button('Purge…', () => purgeAll(asked(), asking)), delete: button('Delete…', () => deleteAll(asked(), asking), true),
+    publish: button('Publish…', () => publish(about)), pause: button('Pause', () => pause(about)), purge: button('Purge…', () => purgeAll(asked(), asking)), delete: button('Delete…', () => deleteAll(asked(), asking), true),
   };
   const buttons = el('fieldset', { class: 'buttons', disabled: true, 'aria-label': 'Actions' }, Object.values(actions));
   const links = Object.entries(parts).map(([key, part]) => [key, el('a', { href: about.link(key) }, part.title)]);
   const offer = () => {
-    for (const [what, b] of Object.entries(actions)) b.hidden = !about.may(what);
+    for (const [what, b] of Object.entries(actions)) b.hidden = !about.may(what === 'pause' ? 'publish' : what);
+    text(actions.pause, about.queue?.paused ? 'Resume' : 'Pause');
     for (const [key, a] of links) a.hidden = !mayLook(about, parts[key]);
   };
   offer();
@@ -129,6 +130,17 @@ function show(main, context) {
     asking.stop();
     end();
   };
+}
+
+/** pause stops the deliveries of the queue, or lets them go on. */
+async function pause(about) {
+  try {
+    const now = await request('PUT', about.x(about.queue.paused ? 'resume' : 'pause'), { body: {} });
+    about.say(now.paused ? 'The queue is paused: consumers get nothing.' : 'The queue is not paused.');
+    about.asking.now();
+  } catch (error) {
+    about.say(error.message);
+  }
 }
 
 const mayLook = (about, part) => !part.needs || about.may(part.needs);
@@ -239,7 +251,7 @@ function factsOf(q) {
   const features = [q.durable && 'durable', q.auto_delete && 'auto-delete', q.exclusive && 'exclusive'].filter(Boolean);
   return facts([
     ['Type', q.type], ['Virtual host', q.vhost], ['Features', features.join(', ') || 'none'], ['Policy', q.policy ?? 'none'], ['Operator policy', q.operator_policy ?? 'none'],
-    ['State', q.state], ['Node', q.node], q.next_expiry && ['Next expiry', when(format, q.next_expiry, true)], q.next_due && ['Next scheduled', when(format, q.next_due, true)],
+    ['State', q.state], q.paused_until && ['Paused until', when(format, q.paused_until, true)], ['Node', q.node], q.next_expiry && ['Next expiry', when(format, q.next_expiry, true)], q.next_due && ['Next scheduled', when(format, q.next_due, true)],
   ]);
 }
 
