@@ -16,6 +16,9 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/flaghelp"
 )
 
 // tryFlag makes serve start a whole cluster on this machine.
@@ -48,6 +51,9 @@ func tryCluster(number string, args []string) int {
 	if err != nil || n < 3 || n > maxTry || n%2 == 0 {
 		fmt.Fprintf(os.Stderr, "candlemark serve: --%s: %q is not 3, 5 or 7, the number of nodes\n", tryFlag, number)
 		return 64
+	}
+	if _, err := config.Load(flaghelp.New("candlemark serve"), args, os.Environ()); err != nil {
+		return serve(args) // help, or an error that each node would report again and again
 	}
 	dir, rest := "candlemark-cluster", args
 	for i, a := range args {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -24,5 +25,10 @@ func TestCutTry(t *testing.T) {
 	}
 	if code := tryCluster("4", nil); code != 64 {
 		t.Errorf("an even number of nodes: exit code %d", code)
+	}
+	for flag, want := range map[string]int{"--nonsense": 64, "--heartbeat=x": 64, "--help": 0} { // no node is started, and started again
+		if code := tryCluster("3", []string{"--data-dir", filepath.Join(t.TempDir(), "d"), flag}); code != want {
+			t.Errorf("%s: exit code %d", flag, code)
+		}
 	}
 }

@@ -170,9 +170,9 @@ func TestOldestMessage_AGE5(t *testing.T) {
 		w.want(503, failed("45s", item("b", 0), item("c", 1)), "GET", check+"45s&unacked=true", "")
 		w.want(503, failed("30s", item("c", 1), item("a", 1)), "GET", check+"30s", "")
 		for path, reply := range map[string]string{
-			"":               reason("bad_request", "over is to be a time such as 90s, 5m, 7d, or a number of ms"),
-			"-1s":            reason("bad_request", "over is to be a time such as 90s, 5m, 7d, or a number of ms"),
-			"99999999999999": reason("bad_request", "over is to be a time such as 90s, 5m, 7d, or a number of ms"),
+			"":               reason("bad_request", "over must be a time such as 90s, 5m, 7d, or a number of ms"),
+			"-1s":            reason("bad_request", "over must be a time such as 90s, 5m, 7d, or a number of ms"),
+			"99999999999999": reason("bad_request", "over must be a time such as 90s, 5m, 7d, or a number of ms"),
 			"1m&name=(":      "-",
 		} {
 			w.want(400, reply, "GET", check+path, "")

@@ -17,7 +17,7 @@ func Duration(key, value string) (time.Duration, error) {
 		d, err = time.Duration(n)*time.Millisecond, nil
 	}
 	if err != nil || d < 0 || d > maxDuration {
-		return 0, Complaintf("%s is to be a time such as 90s, 5m, 7d, or a number of ms", key)
+		return 0, Complaintf("%s must be a time such as 90s, 5m, 7d, or a number of ms", key)
 	}
 	return d, nil
 }
