@@ -39,9 +39,6 @@ func (c Change) Encode() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.In != bindings {
-			l.Content = nil
-		}
 		lines = append(lines, l)
 	}
 	for _, v := range c.Put {
@@ -63,7 +60,9 @@ func encodeLine(op byte, v any) (l encodedLine, err error) {
 	if l.In, l.Key, l.VHost, err = identify(v); err != nil {
 		return l, err
 	}
-	l.Content, err = content(v)
+	if op == opPut || l.In == bindings { // a parameter that is deleted has no value
+		l.Content, err = content(v)
+	}
 	return l, err
 }
 

@@ -147,3 +147,14 @@ func TestMark_CLU2(t *testing.T) {
 		t.Errorf("a node: %v", err)
 	}
 }
+
+// TestDeleteWithoutContent_CLU1: what is deleted is named, and needs no content: a parameter has no value then.
+func TestDeleteWithoutContent_CLU1(t *testing.T) {
+	b, err := Change{Delete: []any{Parameter{VHost: "/", Component: "c", Name: "n"}, Global{Name: "g"}}}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := DecodeChange(b); err != nil || len(c.Delete) != 2 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
