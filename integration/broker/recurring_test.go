@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -406,6 +408,88 @@ func TestScheduleRefused_REC2_REC5(t *testing.T) {
 			if err := trySchedule(b, "guest", "x", c.value); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v", c.value, err)
 			}
+		}
+	})
+}
+
+// TestScheduleMoves_REC1_CLK5: a move of a test clock over weeks fires each schedule step by step: it leads to the same end as a thousand small moves, in
+// memory and in the journal.
+func TestScheduleMoves_REC1_CLK5(t *testing.T) {
+	const span = 40 * 24 * time.Hour
+	end := func(persistent bool, pieces int) (text string) {
+		testkit.RunStored(t, withTestClock, func(b *testkit.Bubble) {
+			ch := b.Connect().Open()
+			mode := fmt.Sprintf(`,"properties":{"delivery_mode":%d}`, map[bool]int{true: 2, false: 1}[persistent])
+			values := map[string]string{
+				"nightly": `{"cron":"30 2 * * *","zone":"America/New_York"`, "hours": `{"every":"7h","jitter":"1h"`, "weekly": `{"cron":"0 12 * * FRI","templates":true,"body":"${run} ${previous}"`,
+				"dates": `{"at":["2000-01-05T00:00:00Z","2000-02-01T10:00:00Z"],"delete_at_end":true`, "next": `{"every":"1d","expires":"next"`, "skip": `{"every":"5h","overlap":"skip"`, "few": `{"every":"3h","count":5`,
+			}
+			for name, value := range values {
+				durables(b, ch, name)
+				putSchedule(b, name, value+`,"queue":"`+name+`"`+mode+`}`)
+			}
+			b.Advance(calm)
+			for range pieces {
+				move(b, span/time.Duration(pieces))
+			}
+			b.Advance(calm)
+			for _, name := range slices.Sorted(maps.Keys(values)) {
+				text += name
+				for d := ch.Fetch(name); d != nil; d = ch.Fetch(name) {
+					text += fmt.Sprintf(" %s/%s/%v", d.MessageId, d.Body, d.Headers["x-schedule-run"])
+				}
+				text += "\n"
+			}
+			list, err := b.Node.API().ListSchedules(context.Background(), "/", "")
+			if err != nil || len(list) != len(values)-1 {
+				t.Errorf("%d schedules, %v", len(list), err)
+			}
+			for _, x := range list {
+				text += fmt.Sprintln(x.Name, x.State, x.Next, x.Runs, x.Stored, x.Skipped, x.Missed)
+			}
+		})
+		return text
+	}
+	one := end(false, 1)
+	if strings.Count(one, "nightly@") != 40 || strings.Count(one, "next@") != 1 || strings.Count(one, "few@") != 5 || strings.Count(one, "skip@") != 1 || !strings.Contains(one, "weekly@2000-02-04T12:00:00Z/5 2000-01-28T12:00:00Z/5") {
+		t.Error(one)
+	}
+	for name, other := range map[string]string{"a thousand moves": end(false, 1000), "one move, persistent": end(true, 1), "a hundred moves, persistent": end(true, 100)} {
+		if other != one {
+			t.Errorf("one move:\n%s\n%s:\n%s", one, name, other)
+		}
+	}
+}
+
+// TestScheduleExport_REC1: schedules are exported in a section that RabbitMQ does not read, and imported; those that exist stay the same.
+func TestScheduleExport_REC1(t *testing.T) {
+	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
+		w := bubbleWeb(b)
+		putSchedule(b, "a", `{"every":"1h","queue":"q"}`)
+		b.Advance(time.Minute)
+		type export struct {
+			Parameters []any `json:"parameters"`
+			Own        []struct {
+				Component, Name string
+				Value           json.RawMessage
+			} `json:"candlemark_parameters"`
+		}
+		d := get[export](w, "/api/definitions")
+		if len(d.Parameters) != 0 || len(d.Own) != 1 || d.Own[0].Component != "schedule" {
+			t.Fatalf("%+v", d)
+		}
+		before := scheduleNamed(b, "a")
+		document, err := json.Marshal(map[string]any{"candlemark_parameters": []any{
+			map[string]any{"component": "schedule", "vhost": "/", "name": "a", "value": d.Own[0].Value}, map[string]any{"component": "schedule", "vhost": "/", "name": "b", "value": d.Own[0].Value},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.want(204, "", "POST", "/api/definitions", string(document))
+		b.Advance(calm)
+		a, c := scheduleNamed(b, "a"), scheduleNamed(b, "b")
+		if a.Next != before.Next || c.Spec.Created != epoch2000.UnixMilli()+60_000 || c.Next != epoch2000.UnixMilli()+3660_000 || c.Spec.Incarnation == a.Spec.Incarnation {
+			t.Errorf("%+v\n%+v", a, c)
 		}
 	})
 }
