@@ -65,7 +65,8 @@ func (s *story) play() string {
 		s.act()
 		s.advance(horizon/8 + time.Duration(s.random.IntN(1000))*time.Millisecond)
 	}
-	_ = holder.Close() // returns what it holds
+	s.advance(2 * time.Hour) // the last pauses end
+	_ = holder.Close()       // returns what it holds
 	_ = retries.Close()
 	s.advance(0)
 	return s.end()
@@ -91,6 +92,7 @@ func (s *story) declare() {
 	s.queue("work", amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "retry"})
 	s.queue("held", amqp.Table{"x-consumer-timeout": ms(hour)})
 	s.queue("again", amqp.Table{"x-queue-type": "quorum", "x-delayed-retry-type": "all", "x-delayed-retry-min": ms(hour / 4)})
+	s.queue("ladder", amqp.Table{"x-delayed-retry-ladder": fmt.Sprintf("%d,%d,%d", ms(hour/4), ms(hour/4), ms(hour)), "x-delayed-retry-jitter": 20, "x-delivery-limit": 4, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "q5"})
 	if err := s.ch.ExchangeDeclare("delay", "x-delayed-message", true, false, false, false, amqp.Table{"x-delayed-type": "fanout"}); err != nil {
 		s.b.Fatal(err)
 	}
@@ -124,18 +126,29 @@ func (s *story) publish() {
 
 // act is something else that clients do.
 func (s *story) act() {
-	switch s.random.IntN(4) {
+	switch s.random.IntN(6) {
 	case 0:
 		s.b.SetPolicy("ttl", fmt.Sprintf(`{"pattern":"^again$|^q5$","definition":{"message-ttl":%d},"apply-to":"queues"}`, 1+s.random.IntN(7_200_000)))
 	case 1:
 		s.b.SetPolicy("lease", fmt.Sprintf(`{"pattern":"^held$","definition":{"expires":%d},"apply-to":"queues"}`, 1+s.random.IntN(7_200_000)))
-	case 2:
-		for range 3 {
-			if d, ok, err := s.ch.Get("again", false); err == nil && ok {
-				_ = d.Nack(false, true)
+	case 2, 3:
+		for _, queue := range []string{"again", "ladder"} {
+			for range 3 {
+				if d, ok, err := s.ch.Get(queue, false); err == nil && ok {
+					_ = d.Reject(true)
+				}
 			}
+			_, _ = s.ch.QueueDeclarePassive(queue, true, false, false, false, nil) // the rejects have arrived
 		}
-		_, _ = s.ch.QueueDeclarePassive("again", true, false, false, false, nil) // the nacks have arrived
+	case 4:
+		s.pause("work", fmt.Sprintf(`{"for":%d}`, 1+s.random.IntN(7_200_000)))
+	}
+}
+
+// pause pauses a queue whose worker then gets nothing.
+func (s *story) pause(queue, how string) {
+	if answer := bubbleWeb(s.b).ask("", "PUT", "/api/x/queues/%2F/"+queue+"/pause", how); answer.Code != 200 {
+		s.b.Errorf("%d %s", answer.Code, answer.Body)
 	}
 }
 
