@@ -132,17 +132,17 @@ type unpacker struct {
 	done chan error
 }
 
-func (n *Node) newUnpacker(dir string) (*unpacker, error) {
-	if err := n.removeFolder(dir); err != nil {
+func newUnpacker(disk vfs.FS, dir string) (*unpacker, error) {
+	if err := removeFolder(disk, dir); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(os.MkdirAll(dir, 0o700), n.cfg.FS.MakeDir(filepath.Join(dir, segment.Folder))); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), disk.MakeDir(filepath.Join(dir, segment.Folder))); err != nil {
 		return nil, err
 	}
 	read, write := io.Pipe()
 	u := &unpacker{dir, write, make(chan error, 1)}
 	go func() {
-		err := unpack(read, n.cfg.FS, dir)
+		err := unpack(read, disk, dir)
 		u.done <- err
 		_ = read.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 	}()

@@ -12,22 +12,14 @@ import (
 
 // Describe lists what a node has: messages and definitions.
 func (n *Node) Describe() (string, error) {
-	type found struct {
-		lists map[store.QueueID][]store.Recovered
-		err   error
+	lists, err := n.Messages()
+	if err != nil {
+		return "", err
 	}
-	got := make(chan found, 1)
 	r := n.replica()
-	r.journal.Survey(func(lists map[store.QueueID][]store.Recovered, err error) {
-		got <- found{lists, err}
-	})
-	f := <-got
-	if f.err != nil {
-		return "", f.err
-	}
 	var text strings.Builder
-	for _, q := range slices.Sorted(maps.Keys(f.lists)) {
-		for _, m := range f.lists[q] {
+	for _, q := range slices.Sorted(maps.Keys(lists)) {
+		for _, m := range lists[q] {
 			m.At = 0 // each node has its own places
 			fmt.Fprintf(&text, "%d %+v\n", q, m)
 		}
@@ -65,3 +57,15 @@ func (n *Node) AwaitVote() { <-time.After(time.Until(n.transport.until)) }
 
 // Wait returns how long a node waits for a silent leader.
 func (n *Node) Wait() time.Duration { return n.raft.ReloadableConfig().ElectionTimeout }
+
+// Messages returns the messages of all queues.
+func (n *Node) Messages() (map[store.QueueID][]store.Recovered, error) {
+	type found struct {
+		lists map[store.QueueID][]store.Recovered
+		err   error
+	}
+	got := make(chan found, 1)
+	n.replica().journal.Survey(func(lists map[store.QueueID][]store.Recovered, err error) { got <- found{lists, err} })
+	f := <-got
+	return f.lists, f.err
+}

@@ -1,8 +1,8 @@
 package cluster
 
 import (
-	"errors"
 	"testing"
+	"testing/synctest"
 
 	"candlemark/internal/storage/store"
 
@@ -48,22 +48,85 @@ func TestBytesInFlight_CLU13(t *testing.T) {
 	}
 }
 
-// failing is a pipeline that only counts.
-type failing struct {
-	raft.AppendPipeline
-	entries int
+// narrow is a pipeline with two calls under way, like raft's: a third one waits until somebody has read the first answer.
+type narrow struct {
+	calls   chan *raft.AppendEntriesRequest
+	answers chan raft.AppendFuture
+	closed  chan struct{}
 }
 
-func (f *failing) AppendEntries(c *raft.AppendEntriesRequest, _ *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
-	f.entries = len(c.Entries)
-	return nil, errors.New("none")
+// refusal is an answer without success.
+type refusal struct {
+	raft.AppendFuture
+	call *raft.AppendEntriesRequest
 }
 
-// TestPipeline_CLU13: calls in a pipeline have the limit, too.
-func TestPipeline_CLU13(t *testing.T) {
-	f := &failing{}
-	call := &raft.AppendEntriesRequest{Entries: []*raft.Log{{Data: make([]byte, callSize)}, {Data: []byte{1}}}}
-	if _, err := (pipeline{f}).AppendEntries(call, nil); err == nil || f.entries != 1 {
-		t.Errorf("%d entries, %v", f.entries, err)
+func (refusal) Error() error                          { return nil }
+func (refusal) Response() *raft.AppendEntriesResponse { return &raft.AppendEntriesResponse{} }
+func (r refusal) Request() *raft.AppendEntriesRequest { return r.call }
+
+func newNarrow() *narrow {
+	n := &narrow{make(chan *raft.AppendEntriesRequest), make(chan raft.AppendFuture), make(chan struct{})}
+	go func() {
+		for {
+			select {
+			case call := <-n.calls:
+				select {
+				case n.answers <- refusal{call: call}:
+				case <-n.closed:
+					return
+				}
+			case <-n.closed:
+				return
+			}
+		}
+	}()
+	return n
+}
+
+func (n *narrow) AppendEntries(c *raft.AppendEntriesRequest, _ *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
+	select {
+	case n.calls <- c:
+		return refusal{call: c}, nil
+	case <-n.closed:
+		return nil, raft.ErrPipelineShutdown
 	}
+}
+
+func (n *narrow) Consumer() <-chan raft.AppendFuture { return n.answers }
+
+func (n *narrow) Close() error {
+	close(n.closed)
+	return nil
+}
+
+// TestPipeline_CLU13: calls in a pipeline have the limit, too; after an answer without success, behind which raft reads none, no call waits for ever.
+func TestPipeline_CLU13(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		below := newNarrow()
+		p := newPipeline(below)
+		call := func(p raft.AppendPipeline) error {
+			_, err := p.AppendEntries(&raft.AppendEntriesRequest{Entries: []*raft.Log{{Data: make([]byte, callSize)}, {Data: []byte{1}}}}, nil)
+			return err
+		}
+		if err := call(p); err != nil {
+			t.Fatal(err)
+		}
+		if err := call(below); err != nil { // one that has passed the check
+			t.Fatal(err)
+		}
+		third := make(chan error, 1)
+		go func() { third <- call(below) }()
+		synctest.Wait()
+		if f := <-p.Consumer(); len(f.Request().Entries) != 1 {
+			t.Errorf("%d entries", len(f.Request().Entries))
+		}
+		<-third
+		if err := call(p); err == nil {
+			t.Error("the calls go on")
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

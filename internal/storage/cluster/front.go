@@ -95,7 +95,9 @@ func (f *front) run() {
 				break
 			}
 			future := f.node.raft.Apply(encodeEntry(origin{f.sender, number, int64(f.clock.Now())}, list), 0)
+			f.node.asked.Add(1)
 			go func() {
+				defer f.node.asked.Add(-1)
 				if err := future.Error(); err != nil {
 					f.fail(errors.Join(ErrLost, err))
 				}

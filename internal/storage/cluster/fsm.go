@@ -197,9 +197,16 @@ func (m *machine) Restore(from io.ReadCloser) error {
 type promise struct{ node *Node }
 
 // Persist implements raft.FSMSnapshot.
-func (p promise) Persist(raft.SnapshotSink) error {
+func (p promise) Persist(to raft.SnapshotSink) (err error) {
+	r := p.node.replica()
+	if k, ok := to.(*sink); ok { // what the replica has before it is settled is durable then
+		k.state.Journal = r.journal.Applied()
+		if k.state.Definitions, err = r.definitions.Entry(); err != nil {
+			return err
+		}
+	}
 	settled := make(chan error, 1)
-	p.node.replica().journal.Settle(func(err error) { settled <- err })
+	r.journal.Settle(func(err error) { settled <- err })
 	return <-settled
 }
 

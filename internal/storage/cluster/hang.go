@@ -8,14 +8,16 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// ErrHung is the failure of a leader whose disk does not answer. Its process must end, or be replaced.
-var ErrHung = errors.New("the disk of this node hangs")
+// ErrHung is the failure of a leader that can store nothing: its disk does not answer, or it could not hand over. Its process must end, or be
+// replaced.
+var ErrHung = errors.New("this node leads and can store nothing")
 
-// watch ends a leader whose disk hangs (CLU-12). Raft's heartbeats need no disk, so that no other node would become the leader, and raft itself
+// watch ends a leader whose disk hangs, or that refuses everything because it was asked to hand over, and nobody took over (CLU-12). Raft's heartbeats need no disk, so that no other node would become the leader, and raft itself
 // waits for the disk: it cannot hand over. With its port closed the others see that this node's process has ended (CLU-7).
 func (n *Node) watch() {
-	tick := time.NewTicker(n.cfg.Hang / 8)
+	tick := time.NewTicker(min(n.cfg.Hang/8, n.cfg.Timeout/2))
 	defer tick.Stop()
+	var refuses time.Time // since when the broker's operations are refused although the node leads
 	for {
 		select {
 		case <-tick.C:
@@ -23,7 +25,17 @@ func (n *Node) watch() {
 			return
 		}
 		if n.raft.State() != raft.Leader {
+			refuses = time.Time{}
 			continue
+		}
+		if f := n.front.Load(); f != nil && f.over() && errors.Is(f.reason(), ErrLost) && n.Term() == n.raft.CurrentTerm() {
+			if now := time.Now(); refuses.IsZero() {
+				refuses = now
+			} else if now.Sub(refuses) > 2*n.cfg.Timeout {
+				_ = n.port.Close()
+				n.fail(fmt.Errorf("%w: it did not hand over, and takes nothing any more: %w", ErrHung, f.reason()))
+				return
+			}
 		}
 		what, since := "log", n.log.Writing()
 		if since <= n.cfg.Hang {
@@ -31,7 +43,7 @@ func (n *Node) watch() {
 		}
 		if since > n.cfg.Hang {
 			_ = n.port.Close()
-			n.fail(fmt.Errorf("%w: a write to its %s takes longer than %v", ErrHung, what, n.cfg.Hang))
+			n.fail(fmt.Errorf("%w: a write to its %s takes longer than %v, the disk hangs", ErrHung, what, n.cfg.Hang))
 			return
 		}
 	}

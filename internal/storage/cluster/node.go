@@ -86,6 +86,7 @@ type Node struct {
 	once      sync.Once
 	ended     chan struct{} // failed, or being closed
 	workers   sync.WaitGroup
+	asked     atomic.Int64 // questions to raft without an answer
 	leads     chan bool
 	ready     chan struct{} // closed when raft has been started
 	closing   atomic.Bool
@@ -209,7 +210,7 @@ func (n *Node) start() (err error) {
 	// compact takes snapshots, by bytes; the log keeps what followers may need. An order to remove its last entry, too, is about a snapshot that
 	// was received, so that raft must not give it after others.
 	c.SnapshotInterval, c.SnapshotThreshold, c.TrailingLogs = time.Hour, math.MaxInt64, 1
-	if n.raft, err = raft.NewRaft(c, n.machine, n.log, n.ballots, n.snapshots, n.transport); err != nil {
+	if n.raft, err = raft.NewRaft(c, n.machine, n.log, ballots{n.ballots, n}, n.snapshots, n.transport); err != nil {
 		return err
 	}
 	close(n.ready)
@@ -250,7 +251,10 @@ func (n *Node) rank(leader string) (rank, members int) {
 // Lead waits until everything committed is applied, and returns the stores for the broker of this term. Errors: ErrLost, or of the disk.
 func (n *Node) Lead() (*Journal, *Definitions, error) {
 	term := n.raft.CurrentTerm()
-	if err := n.raft.Barrier(0).Error(); err != nil {
+	n.asked.Add(1)
+	err := n.raft.Barrier(0).Error()
+	n.asked.Add(-1)
+	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	r, err := n.timing.begin(term)
@@ -286,7 +290,18 @@ func (n *Node) Lead() (*Journal, *Definitions, error) {
 }
 
 // Resign hands the leadership to another node, if this one leads.
-func (n *Node) Resign() error { return n.raft.LeadershipTransfer().Error() }
+func (n *Node) Resign() error {
+	n.asked.Add(1)
+	defer n.asked.Add(-1)
+	return n.raft.LeadershipTransfer().Error()
+}
+
+// answers waits for the answers that raft owes, as it forgets questions when it ends; but not for long, as it may wait for the disk.
+func (n *Node) answers() {
+	for limit := time.Now().Add(2 * n.cfg.Timeout); n.asked.Load() > 0 && time.Now().Before(limit); {
+		<-time.After(time.Millisecond)
+	}
+}
 
 // compact takes a snapshot whenever the log has become so much longer.
 func (n *Node) compact() {
@@ -355,6 +370,7 @@ func (n *Node) Close() (err error) {
 		f.fail(ErrLost)
 	}
 	if n.raft != nil {
+		n.answers()
 		err = n.raft.Shutdown().Error()
 		close(n.leads)
 	}

@@ -12,6 +12,7 @@ import (
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store/segment"
 	"candlemark/internal/storage/store/segment/recovery"
+	"candlemark/internal/storage/store/vfs"
 
 	"github.com/hashicorp/raft"
 )
@@ -48,7 +49,7 @@ func (n *Node) openData() error {
 	}
 	for _, e := range names {
 		if path := filepath.Join(n.cfg.Dir, e.Name()); strings.HasPrefix(e.Name(), replicaPrefix) && path != n.folder(generation) {
-			if err := n.removeFolder(path); err != nil {
+			if err := removeFolder(n.cfg.FS, path); err != nil {
 				return err
 			}
 		}
@@ -105,14 +106,14 @@ func (n *Node) openReplica(generation uint64) (r *replica, err error) {
 }
 
 // removeFolder removes the folder of a replica, if there is one.
-func (n *Node) removeFolder(dir string) error {
+func removeFolder(disk vfs.FS, dir string) error {
 	journal := filepath.Join(dir, segment.Folder)
-	names, err := n.cfg.FS.List(journal)
+	names, err := disk.List(journal)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, name := range names {
-		if err := n.cfg.FS.Remove(filepath.Join(journal, name)); err != nil {
+		if err := disk.Remove(filepath.Join(journal, name)); err != nil {
 			return err
 		}
 	}
@@ -146,5 +147,5 @@ func (n *Node) install() error {
 	if err := n.adopt(r, got); err != nil {
 		return err
 	}
-	return errors.Join(old.close(), n.removeFolder(n.folder(got.Generation-1)))
+	return errors.Join(old.close(), removeFolder(n.cfg.FS, n.folder(got.Generation-1)))
 }

@@ -110,7 +110,7 @@ func (k *sink) ID() string { return k.state.meta().ID }
 func (k *sink) Write(b []byte) (int, error) {
 	if k.unpack == nil {
 		k.state.Generation++
-		u, err := k.snapshots.node.newUnpacker(k.snapshots.node.folder(k.state.Generation))
+		u, err := newUnpacker(k.snapshots.node.cfg.FS, k.snapshots.node.folder(k.state.Generation))
 		if err != nil {
 			return 0, err
 		}
@@ -134,12 +134,6 @@ func (k *sink) Close() error {
 	if k.state.Generation != s.generation() {
 		return errors.New("the replica was replaced")
 	}
-	r := s.node.replica()
-	k.state.Journal = r.journal.Applied()
-	var err error
-	if k.state.Definitions, err = r.definitions.Entry(); err != nil {
-		return err
-	}
 	return s.save(k.state)
 }
 
@@ -149,5 +143,5 @@ func (k *sink) Cancel() error {
 		return nil
 	}
 	_ = k.unpack.Close()
-	return k.snapshots.node.removeFolder(k.unpack.dir)
+	return removeFolder(k.snapshots.node.cfg.FS, k.unpack.dir)
 }

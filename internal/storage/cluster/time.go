@@ -179,6 +179,14 @@ func (t *timing) far(name string, wall int64) string {
 		name, by.Abs().Round(time.Millisecond), word, t.node.cfg.Name, tooFar)
 }
 
+// Term returns the term of the broker that Lead has begun, 0 for none.
+func (n *Node) Term() uint64 {
+	if r := n.reign.Load(); r != nil {
+		return r.term
+	}
+	return 0
+}
+
 // Clock returns the clock for the broker of the present term, nil while this node does not lead. Lead makes it.
 func (n *Node) Clock() *clock.Clock {
 	if r := n.reign.Load(); r != nil {

@@ -130,21 +130,6 @@ func shorten(c *raft.AppendEntriesRequest) {
 	}
 }
 
-// AppendEntriesPipeline implements raft.Transport.
-func (t *transport) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress) (raft.AppendPipeline, error) {
-	p, err := t.NetworkTransport.AppendEntriesPipeline(id, to)
-	return pipeline{p}, err
-}
-
-// pipeline has calls whose answers come later.
-type pipeline struct{ raft.AppendPipeline }
-
-// AppendEntries implements raft.AppendPipeline.
-func (p pipeline) AppendEntries(c *raft.AppendEntriesRequest, a *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
-	shorten(c)
-	return p.AppendPipeline.AppendEntries(c, a)
-}
-
 // RequestVote implements raft.Transport. The vote of a node that has acknowledged what this one lacks does not count (CLU-11).
 func (t *transport) RequestVote(id raft.ServerID, to raft.ServerAddress, c *raft.RequestVoteRequest, a *raft.RequestVoteResponse) error {
 	sent := t.now()

@@ -43,6 +43,7 @@ type Log struct {
 
 	onFailure func(error)
 
+	disk   sync.Mutex // held while files begin and end, and locked before mu
 	mu     sync.RWMutex
 	files  []*file // the last one is written to
 	spare  vfs.File
@@ -58,6 +59,7 @@ type Log struct {
 
 	needed atomic.Uint64 // entries from this one on stay, too, up to most bytes
 	most   atomic.Int64
+	tail   atomic.Pointer[[2]uint64]
 	began  atomic.Int64 // when the write that is under way began, ns since 1970; 0 for none
 }
 
@@ -103,14 +105,21 @@ func (l *Log) LastIndex() (uint64, error) {
 	return l.last(), nil
 }
 
-// Last returns the term and the index of the last entry, 0 for none.
+// Last returns the term and the index of the last entry, 0 for none. It never waits for the disk.
 func (l *Log) Last() (term, index uint64) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	if len(l.places) == 0 {
-		return 0, 0
+	if t := l.tail.Load(); t != nil {
+		return t[0], t[1]
 	}
-	return l.places[len(l.places)-1].term, l.last()
+	return 0, 0
+}
+
+// note makes Last return the end of the log. The log is locked.
+func (l *Log) note() {
+	if n := len(l.places); n > 0 {
+		l.tail.Store(&[2]uint64{l.places[n-1].term, l.last()})
+		return
+	}
+	l.tail.Store(nil)
 }
 
 // last returns the index of the last entry, 0 for none.
@@ -208,6 +217,7 @@ func (l *Log) StoreLogs(list []*raft.Log) error {
 		l.bytes += len(e.Data)
 	}
 	l.trim()
+	l.note()
 	return nil
 }
 
@@ -235,20 +245,23 @@ func (l *Log) fail(err error) error {
 	return l.err
 }
 
-// next begins the next file, which has room for a group of size bytes.
+// next begins the next file, which has room for a group of size bytes. Readers do not wait for it.
 func (l *Log) next(size int64) (*file, error) {
+	l.disk.Lock()
+	defer l.disk.Unlock()
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	number, salt := uint64(1), rand.Uint64()
 	if n := len(l.files); n > 0 {
 		number = l.files[n-1].number + 1
 	}
 	f := &file{number: number, seed: seedOf(number, salt), name: fmt.Sprintf("%010d.log", number), size: max(l.size, roundUp(pageSize+size)), end: pageSize}
+	if f.size == l.size {
+		f.File, l.spare = l.spare, nil
+	}
+	l.mu.Unlock()
 	path, spare := filepath.Join(l.dir, f.name), filepath.Join(l.dir, spareName)
 	var err error
-	if l.spare != nil && f.size == l.size {
-		f.File, l.spare = l.spare, nil
-	} else {
+	if f.File == nil {
 		spare = filepath.Join(l.dir, "new.log")
 		if err := l.fs.Remove(spare); err != nil && !isMissing(err) {
 			return nil, err
@@ -258,30 +271,40 @@ func (l *Log) next(size int64) (*file, error) {
 		}
 	}
 	if _, err := f.WriteAt(encodeHeader(number, salt), 0); err != nil {
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
 	if err := errors.Join(f.Sync(), l.fs.Rename(spare, path), l.fs.SyncDir(l.dir)); err != nil {
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
+	l.mu.Lock()
 	l.files = append(l.files, f)
+	l.mu.Unlock()
 	return f, nil
 }
 
 // DeleteRange implements raft.LogStore, for a range at the beginning or at the end of the log. Entries at the end may be there again
 // after a restart, until others replace them: they were never committed.
 func (l *Log) DeleteRange(low, high uint64) error {
+	l.disk.Lock()
+	defer l.disk.Unlock()
+	if err := l.remove(low, high); err != nil {
+		return err
+	}
+	return l.recycle()
+}
+
+// remove removes entries from memory.
+func (l *Log) remove(low, high uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	last := l.last()
 	switch {
 	case len(l.places) == 0 || high < l.first || low > last:
-		return nil
 	case low > l.first && high < last:
 		return fmt.Errorf("entries %d to %d are in the middle of the log", low, high)
 	case low > l.first:
 		l.places, l.cut = l.places[:low-l.first], true
 		l.forget(last - low + 1)
-		return nil
 	case high >= last:
 		l.places, l.recent, l.bytes, l.first = nil, nil, 0, 0
 	default:
@@ -296,60 +319,7 @@ func (l *Log) DeleteRange(low, high uint64) error {
 			l.bytes += len(e.Data)
 		}
 	}
-	return l.recycle()
-}
-
-// Need says from which entry on lagging nodes need the log; it keeps them up to a size in bytes.
-func (l *Log) Need(index uint64, most int64) {
-	l.needed.Store(index)
-	l.most.Store(most)
-}
-
-// spareable returns how many entries at the beginning are not needed by lagging followers.
-func (l *Log) spareable() uint64 {
-	needed, most := l.needed.Load(), int(l.most.Load())
-	n, size := len(l.places), 0
-	for n > 0 && (size < l.kept || size < most && l.first+uint64(n)-1 >= needed) {
-		n--
-		size += l.extent(n)
-	}
-	return uint64(n)
-}
-
-// extent returns how many bytes of its file a place takes.
-func (l *Log) extent(n int) int {
-	p := l.places[n]
-	if n+1 < len(l.places) && l.places[n+1].file == p.file {
-		return int(l.places[n+1].at - p.at)
-	}
-	return int(p.file.end - p.at)
-}
-
-// forget drops the last n entries from memory.
-func (l *Log) forget(n uint64) {
-	keep := len(l.recent) - int(min(n, uint64(len(l.recent))))
-	for _, e := range l.recent[keep:] {
-		l.bytes -= len(e.Data)
-	}
-	l.recent = l.recent[:keep]
-}
-
-// recycle removes the files before the first entry; one of them is kept for later. Each removal is durable before the next one, so
-// that no file is missing between others after a crash.
-func (l *Log) recycle() error {
-	for len(l.files) > 1 && (len(l.places) == 0 || l.files[0] != l.places[0].file) {
-		f := l.files[0]
-		l.files = l.files[1:]
-		path, err := filepath.Join(l.dir, f.name), error(nil)
-		if l.spare == nil && f.size == l.size {
-			l.spare, err = f.File, l.fs.Rename(path, filepath.Join(l.dir, spareName))
-		} else {
-			err = errors.Join(f.Close(), l.fs.Remove(path))
-		}
-		if err = errors.Join(err, l.fs.SyncDir(l.dir)); err != nil {
-			return err
-		}
-	}
+	l.note()
 	return nil
 }
 

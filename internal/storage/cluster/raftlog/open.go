@@ -46,6 +46,7 @@ func Open(fs vfs.FS, dir string, o Options) (l *Log, err error) {
 	if err := l.openSpare(); err != nil {
 		return l, err
 	}
+	l.note()
 	if len(l.files) == 0 {
 		if _, err := l.next(0); err != nil {
 			return l, err
