@@ -131,7 +131,7 @@ func otherNodes(r *rest.Request) (items []nodeItem) {
 	return items
 }
 
-// nodes are all nodes, or the one named in the path.
+// nodes are all nodes, the one with the broker first, or the one named in the path.
 var nodes = rest.Resource[nodeItem]{
 	Items: func(r *rest.Request) ([]nodeItem, error) {
 		others := otherNodes(r)
@@ -143,7 +143,7 @@ var nodes = rest.Resource[nodeItem]{
 			return nil, err
 		}
 		o, err := r.Broker.Overview(r.Context())
-		return append(others, nodeForm(r, &m, &o)), err
+		return append([]nodeItem{nodeForm(r, &m, &o)}, others...), err
 	},
 	Name: func(n *nodeItem) string { return n.Name },
 }

@@ -20,8 +20,9 @@ function show(main, context) {
   const monitors = context.may('monitoring');
   const figures = new Figures(monitors), due = new Due(), late = new Late();
   const chart = monitors ? new LineChart('Messages per second', minutes) : null;
+  const members = el('dl', { class: 'tiles', hidden: true, 'aria-label': 'Nodes' });
   const alarms = el('div', { class: 'alarms', role: 'alert' });
-  main.append(el('h1', { class: 'sr' }, 'Now'), alarms, figures.element,
+  main.append(el('h1', { class: 'sr' }, 'Now'), alarms, figures.element, members,
     chart ? el('section', { class: 'card' }, chart.element) : el('p', { class: 'hint' }, 'Rates, memory and disk of the whole broker are shown to users with the tag monitoring.'),
     el('section', { class: 'card', 'aria-labelledby': 'due' }, el('div', { class: 'row' }, el('h2', { id: 'due' }, 'What is due'), due.next), due.warning, due.strip.element,
       monitors ? late.element : null));
@@ -44,6 +45,7 @@ function show(main, context) {
       const [node] = await get('api/nodes', { query: { columns: 'mem_used,mem_limit,mem_alarm,disk_free,disk_free_limit,disk_free_alarm' }, signal });
       figures.node(node);
       alarm(alarms, node);
+      nodes(members, await get('api/x/cluster', { signal }));
     }, 5000, context.report), poll(async (signal) => late.add(await get('api/x/lateness', { signal })), 5000, context.report));
   }
   const ticking = setInterval(() => due.tick(), 100);
@@ -61,6 +63,13 @@ export function alarm(banner, node) {
   if (node.mem_alarm) alarms.push(`Memory alarm: ${format.bytes(node.mem_used)} in use, above the watermark of ${format.bytes(node.mem_limit)}. Publishers are blocked.`);
   if (node.disk_free_alarm) alarms.push(`Disk alarm: ${format.bytes(node.disk_free)} free, below the limit of ${format.bytes(node.disk_free_limit)}. Publishers are blocked.`);
   if (banner.textContent !== alarms.join('')) banner.replaceChildren(...alarms.map((t) => el('p', null, t)));
+}
+
+/** nodes shows the nodes of a cluster; nothing for a broker alone. */
+function nodes(list, cluster) {
+  list.hidden = cluster.members.length === 0;
+  list.replaceChildren(...cluster.members.map((m) => el('div', { class: 'tile', title: m.address }, el('dt', null, m.name), el('dd', null, m.online ? m.role : 'offline'),
+    el('dd', { class: 'more' }, m.role === 'leader' ? `term ${cluster.term}` : [m.lag > 0 ? `${format.plural(m.lag, 'entry', 'entries')} behind` : 'has all data', Math.abs(m.clock_offset_ms) >= 100 ? `clock ${format.duration(m.clock_offset_ms)} apart` : null].filter(Boolean).join(', ')))));
 }
 
 /** Figures are the numbers at the top. */
