@@ -81,6 +81,10 @@ func (b *broker) Metrics(ctx context.Context) (management.Metrics, error) {
 		m.Machine, err = b.Machine(ctx)
 	}
 	b.name(&m.Overview)
+	if err == nil {
+		m.Schedules, err = n.schedules.States(ctx)
+		m.ScheduleRuns, m.ScheduleLate = n.schedules.ScheduleRuns(), n.schedules.Stats().Late.Buckets()
+	}
 	m.Panics = n.Failures.Counts()
 	load := n.dispatcher.Load()
 	m.Actors = management.Actors{Busy: load.Actors, Mails: load.Mails, Longest: load.Longest}

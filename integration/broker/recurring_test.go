@@ -84,6 +84,12 @@ func TestSchedule_REC1_REC5(t *testing.T) {
 		if x := scheduleNamed(b, "tick"); x.State != "running" || x.Runs != 2 || x.Stored != 2 || x.Next != epoch2000.UnixMilli()+30_000 || x.Last.Result != "stored" || len(x.History) != 2 {
 			t.Errorf("%+v", x)
 		}
+		body := bubbleWeb(b).ask("", "GET", "/metrics", "").Body.String()
+		for _, line := range []string{`candlemark_schedules{state="running"} 1`, `candlemark_schedule_runs_total{result="stored"} 2`, "candlemark_schedule_lateness_seconds_count 2"} {
+			if !strings.Contains(body, line) {
+				t.Errorf("no %s", line)
+			}
+		}
 		b.Restart(3 * time.Second)
 		ch = b.Connect().Open()
 		b.AdvanceTo(41 * time.Second)

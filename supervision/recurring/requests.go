@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"candlemark/actors/movers/recurring"
@@ -74,6 +75,27 @@ func describe(to *management.Schedule, s *recurring.Status) {
 
 func ran(r *recurring.Ran) management.ScheduleRun {
 	return management.ScheduleRun{Time: r.Time, Fired: r.Fired, Late: r.Late, By: r.By, Result: r.Result.String(), Reason: r.Reason}
+}
+
+// States returns the number of schedules in each state.
+func (s *Schedules) States(ctx context.Context) (map[string]int, error) {
+	s.mu.Lock()
+	vhosts := slices.Collect(maps.Keys(s.running))
+	s.mu.Unlock()
+	count := map[string]int{}
+	for _, state := range []recurring.State{recurring.Running, recurring.Paused, recurring.Ended, recurring.NoUser, recurring.NoTarget} {
+		count[string(state)] = 0
+	}
+	for _, vhost := range vhosts {
+		of, err := s.statuses(ctx, vhost, "")
+		if err != nil {
+			return nil, err
+		}
+		for _, status := range of {
+			count[string(status.State)]++
+		}
+	}
+	return count, nil
 }
 
 // AddAhead returns a copy of the deadlines of virtual hosts with the next run of each of their schedules.

@@ -42,6 +42,10 @@ type Metrics struct {
 	Expired, Released metrics.Buckets
 	// Wait and Processing say, by metrics.Kind, how long messages waited and were processed, in s (AGE-3).
 	Wait, Processing [metrics.Holder]metrics.Buckets
+	// Schedules are the numbers of schedules by state, ScheduleRuns those of their runs by result; ScheduleLate says how late runs were stored, in s.
+	Schedules    map[string]int
+	ScheduleRuns map[string]int64
+	ScheduleLate metrics.Buckets
 	// SkippedBindings and CostlyRules count as Exchange.Skipped and Queue.CostlyRules, in all virtual hosts.
 	SkippedBindings, CostlyRules uint64
 	// Logins counts attempts to log in.

@@ -53,6 +53,17 @@ func ages(w *writer, m *management.Metrics, oldest int64) {
 	}
 }
 
+// schedules writes the numbers of recurring schedules and of their runs.
+func schedules(w *writer, m *management.Metrics) {
+	for _, state := range slices.Sorted(maps.Keys(m.Schedules)) {
+		w.gauge("candlemark_schedules", "Recurring schedules by state", float64(m.Schedules[state]), "state", state)
+	}
+	for _, result := range slices.Sorted(maps.Keys(m.ScheduleRuns)) {
+		w.counter("candlemark_schedule_runs_total", "Runs of recurring schedules by result", uint64(m.ScheduleRuns[result]), "result", result)
+	}
+	w.histogram("candlemark_schedule_lateness_seconds", "Time from the time of a run, with its jitter, until all its queues had it", m.ScheduleLate)
+}
+
 // testClock writes the time of a test clock.
 func testClock(w *writer, c *clock.Clock) {
 	if c.Manual() {
@@ -69,6 +80,7 @@ func own(w *writer, m *management.Metrics) {
 	}
 	w.histogram("candlemark_expiry_lateness_seconds", "Time from the deadline of a message to its expiry", m.Expired)
 	w.histogram("candlemark_release_lateness_seconds", "Time from the due time of a scheduled message to its release", m.Released)
+	schedules(w, m)
 	figureTotals(w, &n, true)
 	w.gauge("candlemark_leased_queues", "Queues that expire when unused", float64(n[queuestats.Leased]))
 	w.counter("candlemark_queue_leases_expired_total", "Queues that expired because they were unused", m.DeadLetters.QueuesExpired)
