@@ -14,7 +14,7 @@ import (
 	"candlemark/internal/admin/httpapi/client"
 )
 
-// clusterVerbs are RabbitMQ's commands about the nodes of a cluster and the replicas of queues, as they answer on a single node.
+// clusterVerbs are RabbitMQ's commands about the nodes of a cluster and the replicas of queues.
 var clusterVerbs = []verb.Row{
 	{
 		Name: "wait", Arguments: "[<pidfile>]", Options: "pid P", About: "Waits until the broker has started, or until the process of --pid or of a pid file has ended",
@@ -61,7 +61,7 @@ var clusterVerbs = []verb.Row{
 		Title: verb.Text("Checking if target cluster size has been reached on node {broker} ..."), Run: fullyBooted("Target cluster size has been reached on node {node}"),
 	},
 	{
-		Name: "quorum_status", Arguments: "<queue>", Options: "vhost no-table-headers", About: "Shows the only replica of a quorum queue",
+		Name: "quorum_status", Arguments: "<queue>", Options: "vhost no-table-headers", About: "Shows the nodes of a quorum queue, and which leads",
 		Title: verb.Text("Status of queue {queue} on node {broker} ..."), Run: quorumStatus,
 	},
 	{
@@ -86,7 +86,7 @@ var clusterVerbs = []verb.Row{
 	},
 	{Name: "revive", Arguments: "<node>", About: "Ends the maintenance mode of a node", Title: verb.Text("Will revive node {node} ..."), Run: verb.Deletes("x", "cluster", "drained", "{node}")},
 	{
-		Name: "rebalance", Arguments: "<type>", Options: "vhost-pattern queue-pattern", About: "Has no effect: a single node leads all queues",
+		Name: "rebalance", Arguments: "<type>", Options: "vhost-pattern queue-pattern", About: "Has no effect: one node leads all queues",
 		Title: verb.Text("Re-balancing leaders of {type} queues..."), Run: fullyBooted("Node {node} leads all queues"),
 	},
 	{Name: "post_upgrade", About: "Has no effect: nothing is left to do after an upgrade", Title: verb.Text("Executing post upgrade tasks..."), Run: fullyBooted("Node {node} has nothing to do")},

@@ -142,10 +142,10 @@ func (o *Options) tools() {
 	o.Bool("implicitly-enabled", false, "only enabled ones, which are all")
 	// Of a cluster, which this is not, and of features that have no equivalent.
 	for _, name := range []string{"online", "offline", "local", "all", "l", "longnames", "opt-in", "used"} {
-		o.Bool(name, false, "no effect on a single node")
+		o.Bool(name, false, "no effect: one node leads all queues")
 	}
 	for _, name := range []string{"vhost-pattern", "queue-pattern", "queue-timeout"} {
-		o.String(name, "", "no effect on a single node")
+		o.String(name, "", "no effect: one node leads all queues")
 	}
 }
 
