@@ -9,6 +9,7 @@ import (
 	"candlemark/internal/measure/activity"
 	"candlemark/internal/measure/metrics"
 	"candlemark/internal/measure/queuestats"
+	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store"
 	"candlemark/supervision/queries"
@@ -56,6 +57,28 @@ func countsOf(qs *queries.Queries) (c management.ClockCounts) {
 		c.Settled += n[queuestats.Settled]
 	}
 	return c
+}
+
+// maxDown is the maximum number of queues that downQueues names.
+const maxDown = 20
+
+// downQueues names the queues that are down, which meet no deadlines.
+func downQueues(vhosts *topology.VHosts) (warnings []string) {
+	n := 0
+	for _, v := range vhosts.List("") {
+		for q := range v.Directory().AllListed() {
+			if q.Stats == nil || q.Stats.Get(queuestats.Running) > 0 {
+				continue
+			}
+			if n++; n <= maxDown {
+				warnings = append(warnings, fmt.Sprintf("queue '%s' in vhost '%s' is down: none of its deadlines was met", q.Name, v.Name))
+			}
+		}
+	}
+	if n > maxDown {
+		warnings = append(warnings, fmt.Sprintf("%d more queues are down", n-maxDown))
+	}
+	return warnings
 }
 
 func busy(l mailbox.Load) string {

@@ -318,3 +318,27 @@ func TestTestClockDates_CLK14(t *testing.T) {
 		}
 	})
 }
+
+// TestTestClockWarns_CLK8: the answer to a move names the queues that are down, and only these.
+func TestTestClockWarns_CLK8(t *testing.T) {
+	f := &faults{}
+	testkit.RunStored(t, func(cfg *supervision.Config) {
+		withTestClock(cfg)
+		cfg.Fault = f.check
+	}, func(b *testkit.Bubble) {
+		allowPanics(b)
+		ch := b.Connect().Open()
+		for _, name := range []string{"a", "poison"} {
+			durable(b, ch, name, nil)
+			stores(b, ch, "", name, persistent(name, ""))
+		}
+		if m := move(b, time.Second); len(m.Warnings) != 0 {
+			t.Errorf("%q", m.Warnings)
+		}
+		f.poison = "/queue/poison/"
+		b.Restart(0)
+		if m := move(b, time.Second); len(m.Warnings) != 1 || m.Warnings[0] != "queue 'poison' in vhost '/' is down: none of its deadlines was met" {
+			t.Errorf("%q", m.Warnings)
+		}
+	})
+}

@@ -33,7 +33,9 @@ type Config struct {
 	// Next returns the next deadline that the queues report.
 	Next func(ctx context.Context) (management.Deadline, error)
 	// Busy names what is under way.
-	Busy   func() string
+	Busy func() string
+	// Down names queues that do not work, whose deadlines no move meets.
+	Down   func() []string
 	Events *events.Hub
 	Log    zerolog.Logger
 }
@@ -104,6 +106,7 @@ func (k *Keeper) ChangeClock(ctx context.Context, c management.ClockChange) (mov
 		return moved, err
 	}
 	moved = m.moved
+	moved.Warnings = append(moved.Warnings, k.cfg.Down()...)
 	moved.Time = k.cfg.Clock.Wall()
 	moved.Moved = moved.Time - m.started.Floor()
 	moved.Counts = k.cfg.Counts().Minus(before)
