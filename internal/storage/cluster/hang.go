@@ -70,3 +70,17 @@ func (n *Node) wait(d time.Duration) {
 		n.cfg.Log.Error().Err(err).Msg("raft keeps its time-outs")
 	}
 }
+
+// Resign hands the leadership to another node, if this one leads.
+func (n *Node) Resign() error {
+	n.asked.Add(1)
+	defer n.asked.Add(-1)
+	return n.raft.LeadershipTransfer().Error()
+}
+
+// answers waits for the answers that raft owes, as it forgets questions when it ends; but not for long, as it may wait for the disk.
+func (n *Node) answers() {
+	for limit := time.Now().Add(2 * n.cfg.Timeout); n.asked.Load() > 0 && time.Now().Before(limit); {
+		<-time.After(time.Millisecond)
+	}
+}

@@ -262,6 +262,9 @@ func (n *Node) Lead() (*Journal, *Definitions, error) {
 		return nil, nil, err
 	}
 	n.reign.Store(r)
+	if err := n.timing.save(); err != nil {
+		return nil, nil, err
+	}
 	f := newFront(n, r.clock, rand.Uint64())
 	if old := n.front.Swap(f); old != nil {
 		old.fail(ErrLost)
@@ -287,20 +290,6 @@ func (n *Node) Lead() (*Journal, *Definitions, error) {
 		return nil, nil, all.err
 	}
 	return newJournal(f, all.lists), &Definitions{f}, nil
-}
-
-// Resign hands the leadership to another node, if this one leads.
-func (n *Node) Resign() error {
-	n.asked.Add(1)
-	defer n.asked.Add(-1)
-	return n.raft.LeadershipTransfer().Error()
-}
-
-// answers waits for the answers that raft owes, as it forgets questions when it ends; but not for long, as it may wait for the disk.
-func (n *Node) answers() {
-	for limit := time.Now().Add(2 * n.cfg.Timeout); n.asked.Load() > 0 && time.Now().Before(limit); {
-		<-time.After(time.Millisecond)
-	}
 }
 
 // compact takes a snapshot whenever the log has become so much longer.

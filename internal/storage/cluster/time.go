@@ -7,6 +7,8 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"candlemark/internal/measure/clock"
@@ -30,6 +32,9 @@ type timing struct {
 	machine clock.Machine
 	path    string
 	clocks  *clocks.Clocks
+	term    atomic.Uint64 // of the last leader whose time is stored
+	another chan struct{} // gets something when there is the time of a later leader
+	mu      sync.Mutex    // held to store
 	saved   clocks.Memory
 	warned  map[string]bool // of nodes whose clocks are apart
 }
@@ -41,12 +46,13 @@ type reign struct {
 }
 
 func openTiming(n *Node, dir string) (*timing, error) {
-	t := &timing{node: n, machine: n.cfg.Machine, path: filepath.Join(dir, "time.json"), warned: map[string]bool{}}
+	t := &timing{node: n, machine: n.cfg.Machine, path: filepath.Join(dir, "time.json"), another: make(chan struct{}, 1), warned: map[string]bool{}}
 	err := readFile(n.cfg.FS, t.path, &t.saved)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	t.clocks = clocks.New(t.saved)
+	t.term.Store(t.saved.Term)
 	return t, err
 }
 
@@ -122,6 +128,8 @@ func (d dated) Boottime() (int64, bool) { return d.machine.Boottime() }
 
 // save stores what is to be known after a restart, if it differs.
 func (t *timing) save() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	now, wall := t.read()
 	if r := t.node.reign.Load(); r != nil {
 		t.clocks.Led(r.term, now, int64(r.clock.Now()))
@@ -134,6 +142,7 @@ func (t *timing) save() error {
 	err := writeFile(t.node.cfg.FS, t.path, m)
 	if err == nil {
 		t.saved = m
+		t.term.Store(m.Term)
 	}
 	return err
 }

@@ -239,6 +239,12 @@ func (n *Node) now() int64 {
 // hear implements node.
 func (n *Node) hear(identity string, r remark) {
 	n.timing.clocks.Heard(r.Stamp, n.now())
+	if r.Kind == clocks.Leads && r.Term > n.timing.term.Load() {
+		select { // the time of an earlier leader, which may be ahead, must not be what is found after a restart
+		case n.timing.another <- struct{}{}:
+		default:
+		}
+	}
 	n.witness.note(identity, r)
 	for other, p := range r.seen {
 		n.witness.recall(other, p)
@@ -264,19 +270,27 @@ func (n *Node) trusted(candidate position, identity string) bool {
 	return true
 }
 
+// stored judges the result of storing what this node knows of the others.
+func (w *witness) stored(err error) {
+	n := w.node
+	if errors.Is(err, vfs.ErrFull) {
+		n.cfg.Log.Warn().Err(err).Msg("what this node knows of the others is not stored")
+	} else if err != nil {
+		n.fail(fmt.Errorf("what this node knows of the others: %w", err))
+	}
+}
+
 // keep stores what is to be known after a restart, and compares the clocks of the nodes, each second.
 func (n *Node) keep() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		select {
+		case <-n.timing.another:
+			n.witness.stored(n.timing.save())
 		case <-tick.C:
 			n.measure()
-			if err := errors.Join(n.timing.save(), n.witness.keep()); errors.Is(err, vfs.ErrFull) {
-				n.cfg.Log.Warn().Err(err).Msg("what this node knows of the others is not stored")
-			} else if err != nil {
-				n.fail(fmt.Errorf("what this node knows of the others: %w", err))
-			}
+			n.witness.stored(errors.Join(n.timing.save(), n.witness.keep()))
 			if n.timing.stamp().Kind == clocks.Leads {
 				n.timing.compare()
 			}
