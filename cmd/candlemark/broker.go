@@ -223,9 +223,15 @@ func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 	return err
 }
 
-// sitesOf returns the rules for requests from pages of other sites.
+// sitesOf returns the rules for requests from pages of other sites. Browsers reach a leader also by the names of the other nodes.
 func sitesOf(cfg config.Config) *site.Rules {
-	return site.New(site.Config{Hosts: cfg.HTTPHosts, Proxied: cfg.HTTPProxied})
+	hosts := slices.Clone(cfg.HTTPHosts)
+	for _, address := range cfg.Cluster.Addresses() {
+		if host, _, err := net.SplitHostPort(address); err == nil {
+			hosts = append(hosts, host)
+		}
+	}
+	return site.New(site.Config{Hosts: hosts, Proxied: cfg.HTTPProxied})
 }
 
 // metricsSockets is the maximum number of connections of the port for metrics.

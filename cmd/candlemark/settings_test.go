@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/httpapi/site"
 
 	"github.com/rs/zerolog"
 )
@@ -174,6 +176,20 @@ func TestKnownPasswordStaysHere(t *testing.T) {
 		_, err := b.users.Authenticate("PLAIN", []byte("\x00guest\x00"+password), auth.Peer{Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}})
 		if (err != nil) != refused {
 			t.Errorf("%s: %v", password, err)
+		}
+	}
+}
+
+// TestSitesOfCluster_CLU21: browsers may call a leader by the names of all members, because other nodes pass their requests on as they are.
+func TestSitesOfCluster_CLU21(t *testing.T) {
+	cfg := config.Config{HTTPHosts: []string{"broker.example"}}
+	cfg.Cluster.Members = []string{"n1=h1.example:25672", "n2=h2.example:25672"}
+	for host, want := range map[string]site.Refusal{"h2.example:15672": "", "broker.example": "", "other.example": site.UnknownHost} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Host = host
+		r.Header.Set("Cookie", "x=y")
+		if got := sitesOf(cfg).Judge(r); got != want {
+			t.Errorf("%s: %q", host, got)
 		}
 	}
 }
