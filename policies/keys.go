@@ -51,6 +51,7 @@ const (
 	keyRetryFactor    = "delayed-retry-multiplier" // LavinMQ's
 	keyRetryLadder    = "delayed-retry-ladder"
 	keyRetryJitter    = "delayed-retry-jitter"
+	keyDeliverAfter   = "deliver-after"
 )
 
 // The string values that have a meaning here.
@@ -63,6 +64,7 @@ const (
 	strategyMostOnce   = "at-most-once"
 	strategyLeastOnce  = "at-least-once"
 	locatorClientLocal = "client-local"
+	deliverAfterCommit = "commit"
 )
 
 // The values of the setting for scheduled messages that came due while the broker was down.
@@ -82,6 +84,7 @@ var (
 	overflows  = []string{overflowDropHead, overflowReject, overflowRejectDLX}
 	retries    = []string{retry.All, retry.Failed, retry.Returned, retry.Disabled}
 	locators   = []string{locatorClientLocal, "balanced", "random", "least-leaders"}
+	afters     = []string{"write", deliverAfterCommit}
 	orders     = []string{expiryOrderEager, expiryOrderStrict}
 	overdue    = []string{OverdueDeliver, OverdueDeadLetter, OverdueDrop}
 )

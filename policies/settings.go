@@ -80,6 +80,8 @@ type QueueSettings struct {
 	PausedUntil int64
 	// ReleaseRate is the maximum number of scheduled messages released per second.
 	ReleaseRate int64
+	// DeliverAfterCommit: what a classic queue of a cluster tells waits for its records, as it always does for quorum queues (CLU-16).
+	DeliverAfterCommit bool
 
 	EntitySettings
 }
@@ -119,6 +121,8 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q.setSchedule(args, e)
 	v, _ := e.Definition.Get(keyPausedUntil)
 	q.PausedUntil, _ = endOfPause(v)
+	after, _ := textOf(args, e, keyDeliverAfter)
+	q.DeliverAfterCommit = after == deliverAfterCommit
 	q.EntitySettings = entitySettings(args, e)
 	q.Retry = retrySettings(args, e)
 	if KindOf(args) == KindQuorumQueue {

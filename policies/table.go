@@ -221,6 +221,8 @@ var allKeys = []key{
 		name: keyPausedUntil, value: "date or forever", means: "deliveries are stopped until then", own: true, wins: policyWins,
 		policy: policyKey{isEndOfPause, "is not a valid paused-until value: a date such as 2027-01-01T08:00:00Z, ms since 1970, or forever", onStream, nil},
 	},
+	own(keyDeliverAfter, oneFrom(afters), "in a cluster, whether a classic queue delivers messages when a majority has them", argumentWins,
+		checkEnum("invalid_deliver_after", afters...), oneOf(afters...), "is not a valid deliver-after value"),
 	{name: keySessions, value: onOrOff, means: "messages belong to sessions", argument: argument{onQuorum, checkBool, 0, last}},
 }
 

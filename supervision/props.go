@@ -17,6 +17,7 @@ import (
 	"candlemark/actors/names/policy"
 	"candlemark/actors/names/vhost"
 	"candlemark/actors/queue"
+	"candlemark/actors/system/actorlib"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/access/sas"
@@ -28,6 +29,7 @@ import (
 	"candlemark/internal/measure/events"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/servicebus/numbers"
+	"candlemark/internal/storage/store"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -96,7 +98,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			Incarnation:     func() uint64 { return n.incarnations.Add(1) },
 			Meta:            n.meta, Stored: n.takeStored(v.Name), Messages: n.messages, Retire: n.retire,
 			NewDown: func() *actor.Props {
-				return n.props(func(func() []any) actor.Actor { return queue.NewDown() })
+				return n.props(func(func() []any) actor.Actor { return actorlib.Down{} })
 			},
 			NewQueue: newQueue,
 			NewExchange: func(s vhost.ExchangeSpec) *actor.Props {
@@ -122,6 +124,7 @@ func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.Queu
 		VHost: v, Metrics: &n.queries.Sums, Journal: n.journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: log, Post: n.asker.Post,
 		Died: func(reason string, count uint64) { n.queries.Deaths.ByReason(reason).Disabled.Add(count) },
 	}
+	_, shared.Replicated = n.cfg.Journal.(store.Replicated)
 	props := propsOfMany(n, func(close func() []any) actor.Actor {
 		s := next
 		next = vhost.QueueSpec{}

@@ -38,10 +38,9 @@ func (q *queue) abort(ctx actor.Context) {
 	}
 	attempt(func() {
 		s.fail(q.failedOn)
-		for _, p := range s.out.Posts {
-			actorlib.Send(ctx, p.To, p.Mail)
-		}
+		q.gate.Send(&s.out.Posts, 0, s.self, func(p mail.Post) { actorlib.Send(ctx, p.To, p.Mail) })
 	})
+	attempt(func() { q.gate.Leave(q.cfg.Journal, idOf(s.queue), q.cfg.Post) })
 	s.flow.ReleaseCredit()
 	attempt(q.returnBudget)
 	for _, m := range left {
@@ -78,17 +77,4 @@ func (q *queue) onPanic(ctx actor.Context, received any) {
 		attempt(func() { actorlib.AnswerAll(ctx, []any{received}, mail.Failed) })
 		panic(r)
 	}
-}
-
-// down is the actor of a queue that cannot be restarted (PRO-16): its data stay in the journal, and it refuses all
-// commands.
-type down struct{}
-
-// NewDown returns the actor of a queue that is down. It needs no Close: mail that arrives after its end is answered as
-// for any deleted queue.
-func NewDown() actor.Actor { return down{} }
-
-// Receive answers every mail with an error.
-func (down) Receive(ctx actor.Context) {
-	actorlib.AnswerAll(ctx, []any{ctx.Message()}, mail.Down)
 }

@@ -29,7 +29,7 @@ func (c *core) run(m any) {
 	}
 	c.out.done = c.out.done[:0]
 	if commit != nil {
-		c.run(appendDone{commit, nil})
+		c.run(appendDone{commit: commit, err: nil})
 	}
 }
 

@@ -55,7 +55,7 @@ func (c *core) settleCommit() { c.commitDone(0, func(m any) { c.feed(m) }) }
 func (c *core) commitDone(i int, send func(any)) {
 	done := c.commits[i]
 	c.commits = slices.Delete(c.commits, i, i+1)
-	send(appendDone{done, c.disk.err})
+	send(appendDone{commit: done, err: c.disk.err})
 }
 
 // arrive completes the reads under way.

@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/messages"
+	"candlemark/actors/queue/records"
 	"candlemark/actors/queue/sessions"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
@@ -38,7 +39,8 @@ type dormantState struct {
 type awake struct {
 	state    state
 	reported queuestats.Sums
-	failedOn any // the mail that caused a panic
+	failedOn any           // the mail that caused a panic
+	gate     *records.Gate // nil if the queue's mail waits for nothing
 	share    budget.Share
 	reading  int // outstanding reads of the journal
 }
@@ -62,7 +64,7 @@ func (q *queue) endDormancy(self mail.Address) {
 // mayBeDormant reports whether the queue can become dormant until the next mail.
 func (q *queue) mayBeDormant() bool {
 	s := &q.state
-	return idle(s) && s.consumers.Channelless() && q.reading == 0 && (!q.hadMessages || (clock.Instant(s.messages.Journal.At*int64(time.Millisecond))+s.messages.Pager.Apart).Floor() >= s.busy+quietTime)
+	return idle(s) && s.consumers.Channelless() && q.reading == 0 && q.gate.Open() && (!q.hadMessages || (clock.Instant(s.messages.Journal.At*int64(time.Millisecond))+s.messages.Pager.Apart).Floor() >= s.busy+quietTime)
 }
 
 // rest makes the queue dormant and releases the rest of its state.

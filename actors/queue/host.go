@@ -43,6 +43,7 @@ type outcome struct {
 	// Posts are sent first, in order, deliveries last. Mail that may be sent only when records are durable is not
 	// included: it waits in the commit (records), whose end is a mail.
 	mail.Posts
+	told int // how many Posts, the first ones, only tell what the journal has reported
 	// done are batches to release once the mail about them is sent.
 	done []*mail.Enqueue
 	// watch are new channels to watch.

@@ -47,6 +47,8 @@ type Config struct {
 type Shared struct {
 	VHost   *topology.VHost
 	Journal store.Journal
+	// Replicated: Journal is that of a cluster. Post must be set.
+	Replicated bool
 	// Budget limits the memory of all queues together; nil for no limit.
 	Budget *budget.Budget
 	Clock  *clock.Clock
@@ -94,10 +96,11 @@ type timerFired struct {
 // again continues work that was cut short in an earlier turn.
 type again struct{}
 
-// appendDone: a commit is durable in the journal or has failed.
+// appendDone: records are durable in the journal or have failed.
 type appendDone struct {
-	commit *records.Commit
+	commit *records.Commit // nil for marks for which only the gate waits
 	err    error
+	gate   bool // it counts for the gate
 }
 
 // New returns the actor. It needs a mailbox of package actors/system/mailbox.
@@ -153,6 +156,13 @@ func (q *queue) receive(ctx actor.Context) {
 		}
 	case again:
 		q.againPending = false
+	case appendDone:
+		if m.gate {
+			q.gate.Ended(m.err, func(p mail.Post) { actorlib.Send(ctx, p.To, p.Mail) })
+		}
+		if m.commit == nil {
+			return
+		}
 	case loaded, lookedUp:
 		q.reading--
 	}
@@ -205,12 +215,13 @@ func (q *queue) carryOut(ctx actor.Context) {
 	s := &q.state
 	list, c := s.messages.Journal.HandOver()
 	records.ToWall(list, s.messages.Dates.Kept())
+	gated := q.cfg.Replicated && s.messages.Journal.Gated(&q.gate, s.messages.Settings.DeliverAfterCommit, len(list) > 0 || c != nil)
 	f := q.post(ctx)
 	for _, w := range s.out.watch {
 		actorlib.Watch(ctx, w)
 	}
 	s.out.watch = nil
-	q.journal(ctx, list, c)
+	q.journal(ctx, list, c, gated)
 	q.read(ctx)
 	q.account(f)
 	f.recycle()
@@ -231,15 +242,9 @@ func (q *queue) post(ctx actor.Context) *figures {
 	s := &q.state
 	s.flush()
 	f := q.publishFigures() // before the mail, so that its receivers see current figures
-	for _, p := range s.out.Posts {
-		actorlib.Send(ctx, p.To, p.Mail)
-	}
-	s.out.Clear()
-	for i, e := range s.out.done {
-		e.Release()
-		s.out.done[i] = nil
-	}
-	s.out.done = s.out.done[:0]
+	q.gate.Send(&s.out.Posts, s.out.told, s.self, func(p mail.Post) { actorlib.Send(ctx, p.To, p.Mail) })
+	q.gate.Free(s.out.done)
+	s.out.told, s.out.done = 0, s.out.done[:0]
 	s.flow.ReleaseCredit()
 	return f
 }
@@ -291,6 +296,7 @@ func (q *queue) end(ctx actor.Context) {
 		q.state.handle(m, now)
 	}
 	q.post(ctx).recycle()
+	q.gate.Leave(q.cfg.Journal, idOf(q.state.queue), q.cfg.Post)
 	q.returnBudget()
 	ctx.Stop(ctx.Self())
 }

@@ -89,7 +89,10 @@ func (s *state) act(received any, now clock.Instant) {
 		}
 		s.dueNow = w == nil || s.pending.Step(now) // messages may have become due during the work
 	case appendDone:
-		s.messages.Written(m.commit, m.err)
+		early := len(s.out.Posts) > 0
+		if s.messages.Written(m.commit, m.err); !early {
+			s.out.told = len(s.out.Posts)
+		}
 	case loaded:
 		s.messages.Loaded(m.handles, m.contents, m.bytes, now)
 		if s.phase == live && s.pending.Work() == nil {

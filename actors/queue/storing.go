@@ -12,14 +12,15 @@ import (
 
 // Journal and budget at the end of a turn.
 
-// journal appends the turn's records. When a commit ends, an appendDone follows; records without a commit need no
-// answer.
-func (q *queue) journal(ctx actor.Context, list []store.Record, c *records.Commit) {
+// journal appends the turn's records. An appendDone follows if there is a commit, or the gate waits for the end.
+func (q *queue) journal(ctx actor.Context, list []store.Record, c *records.Commit, gated bool) {
 	id := idOf(q.state.queue)
 	if c != nil {
 		q.recordName()
+	}
+	if c != nil || gated {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
-		q.cfg.Journal.Append(id, list, func(err error) { root.Send(self, appendDone{c, err}) })
+		q.cfg.Journal.Append(id, list, func(err error) { root.Send(self, appendDone{c, err, gated}) })
 	} else if len(list) > 0 {
 		q.cfg.Journal.Append(id, list, nil)
 	}

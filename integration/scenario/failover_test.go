@@ -99,7 +99,7 @@ type cluster struct {
 func (s *cluster) open(cfg *supervision.Config) {
 	switch {
 	case s.nodes == nil:
-		s.nodes = trio.New(s.TB, never)
+		s.nodes = trio.New(s.TB, never, nil)
 	case !s.crashed:
 		if err := s.nodes.Journal.Close(); err != nil {
 			s.Error(err)

@@ -316,7 +316,7 @@ func (s *stage) crash(off time.Duration) {
 	}
 	clear(s.clients)
 	if s.recovery != nil {
-		s.Restart(off)
+		s.Abandon(off)
 	} else {
 		s.Crash(off)
 	}

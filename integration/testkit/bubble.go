@@ -128,6 +128,16 @@ func (b *Bubble) Crash(off time.Duration) {
 	b.startNode()
 }
 
+// Abandon is Restart for a broker whose process has ended: nobody waits for it.
+func (b *Bubble) Abandon(off time.Duration) {
+	b.Helper()
+	ended, end := context.WithCancel(context.Background())
+	end()
+	_ = b.Node.Stop(ended) // the error says that it did not end in order
+	b.Advance(time.Second + off)
+	b.startNode()
+}
+
 func (b *Bubble) stop() {
 	if b.Node == nil {
 		return // it failed to start

@@ -22,7 +22,7 @@ func put(c *trio.Trio, seq uint64) error {
 // TestTrio: a leader hands over, is cut off, and comes back; nothing that was confirmed is lost.
 func TestTrio(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := trio.New(t, time.Second)
+		c := trio.New(t, time.Second, nil)
 		defer c.Close()
 		if err := put(c, 1); err != nil {
 			t.Fatal(err)

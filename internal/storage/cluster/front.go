@@ -9,8 +9,8 @@ import (
 	"candlemark/internal/storage/store"
 )
 
-// ErrLost: this node no longer leads. Whether the last operations were stored is unknown.
-var ErrLost = errors.New("this node no longer leads the cluster")
+// ErrLost is store.ErrLost.
+var ErrLost = store.ErrLost
 
 const (
 	entryLimit = 1 << 20              // bytes; an entry that is longer takes no more operations

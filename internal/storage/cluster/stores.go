@@ -20,13 +20,16 @@ type Journal struct {
 }
 
 var (
-	_ store.Journal     = (*Journal)(nil)
+	_ store.Replicated  = (*Journal)(nil)
 	_ definitions.Store = (*Definitions)(nil)
 )
 
 func newJournal(f *front, lists map[store.QueueID][]store.Recovered) *Journal {
 	return &Journal{front: f, queues: slices.Sorted(maps.Keys(lists)), lists: lists}
 }
+
+// Replicated implements store.Replicated.
+func (j *Journal) Replicated() {}
 
 // Append implements store.Journal.
 func (j *Journal) Append(q store.QueueID, records []store.Record, done func(error)) {

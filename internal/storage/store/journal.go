@@ -155,6 +155,12 @@ type Journal interface {
 	Close() error
 }
 
+// Replicated is the Journal of a node of a cluster: until the end of an Append is reported, another node may go on without its records.
+type Replicated interface {
+	Journal
+	Replicated()
+}
+
 // Ref names a stored message.
 type Ref struct {
 	Seq uint64
@@ -218,6 +224,8 @@ func HashID[T string | []byte](id T) uint32 {
 var (
 	// ErrClosed: it was closed before the call.
 	ErrClosed = errors.New("journal is closed")
+	// ErrLost: the node no longer leads its cluster. Whether the last records were stored is unknown.
+	ErrLost = errors.New("this node no longer leads the cluster")
 	// ErrDamaged: a stored record differs from the written one.
 	ErrDamaged = errors.New("stored message is damaged")
 	// ErrUnknown: there is no such message.

@@ -18,6 +18,7 @@ export const keys = [
   ['delayed-retry-min', 'ms', 'delay before the first retry'],
   ['delayed-retry-multiplier', 'number', 'factor from one delay before a retry to the next'],
   ['delayed-retry-type', 'all, failed, returned, disabled', 'which returned messages are delivered again later'],
+  ['deliver-after', 'write, commit', 'in a cluster, whether a classic queue delivers messages when a majority has them'],
   ['deliver-at-header', 'name', 'header with the due date of messages'],
   ['delivery-limit', 'number', 'failed deliveries after which a message is dead-lettered, -1 for no limit'],
   ['duplicate-detection-window', 'ms', 'time during which a message-id is not accepted again'],
