@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"candlemark/actors/movers/recurring"
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/parameters"
 	"candlemark/internal/storage/store"
@@ -40,7 +39,7 @@ func (n *Node) retireEnded(d *definitions.Definitions) error {
 	}
 	names := n.cfg.Journal.Names()
 	for id, name := range names { // of schedules that are no more
-		if _, is := schedules[id]; !is && strings.HasPrefix(name.Queue, recurring.QueuePrefix) {
+		if _, is := schedules[id]; !is && strings.HasPrefix(name.Queue, parameters.ProgressPrefix) {
 			deleted[id] = struct{}{}
 			n.cfg.Journal.Append(id, []store.Record{{Kind: store.Retire, Time: n.clock.Wall()}}, nil)
 		}

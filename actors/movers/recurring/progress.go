@@ -1,11 +1,9 @@
 package recurring
 
 import (
+	"candlemark/internal/storage/parameters"
 	"candlemark/internal/storage/store"
 )
-
-// QueuePrefix begins the name that the journal has for the progress of a schedule. No queue can have such a name.
-const QueuePrefix = "amq.candlemark.schedule/"
 
 // touch notes that the progress of a schedule is to be written.
 func (s *state) touch(x *schedule) {
@@ -27,7 +25,7 @@ func (s *state) writeProgress(journal store.Journal) {
 		}
 		before := x.seq
 		x.seq++
-		records := append(make([]store.Record, 0, 3), store.Naming(store.Name{VHost: s.cfg.VHost.Name, Queue: QueuePrefix + x.spec.Name}), store.Record{
+		records := append(make([]store.Record, 0, 3), store.Naming(store.Name{VHost: s.cfg.VHost.Name, Queue: parameters.ProgressPrefix + x.spec.Name}), store.Record{
 			Kind: store.Put, Note: true, Time: at, First: x.seq, Last: x.seq, TTL: x.done, Deadline: x.doneFired, Priority: 1,
 		})
 		if before > 0 {

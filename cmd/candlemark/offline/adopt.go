@@ -13,6 +13,7 @@ import (
 	"candlemark/internal/admin/httpapi/rest"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/definitions"
+	"candlemark/internal/storage/parameters"
 	"candlemark/internal/storage/store"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -77,7 +78,7 @@ func (a *adoption) adopt(dir string, defs definitions.Store, j store.Journal, st
 // wanted returns the queues to adopt.
 func (a *adoption) wanted(d *definitions.Definitions, queues []store.QueueID, names map[store.QueueID]store.Name) (list []store.QueueID, err error) {
 	unknown := slices.DeleteFunc(queues, func(id store.QueueID) bool {
-		return slices.Contains(d.Ended, uint64(id)) ||
+		return slices.Contains(d.Ended, uint64(id)) || strings.HasPrefix(names[id].Queue, parameters.ProgressPrefix) ||
 			slices.ContainsFunc(d.Queues, func(q definitions.Queue) bool { return q.Incarnation == uint64(id) })
 	})
 	if len(a.queues) == 0 {

@@ -16,6 +16,9 @@ import (
 // Schedule is the component of recurring schedules (REC-1).
 const Schedule = "schedule"
 
+// ProgressPrefix begins the name that the journal has for the progress of a schedule. No queue can have such a name.
+const ProgressPrefix = "amq.candlemark.schedule/"
+
 // Limits of schedules (REC-13).
 const (
 	MaxSchedules   = 10_000 // in a virtual host
