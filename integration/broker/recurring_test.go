@@ -230,7 +230,6 @@ func TestSchedulePause_REC11(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 		b.Restart(10 * time.Second)
-		ch = b.Connect().Open()
 		b.AdvanceTo(56 * time.Second)
 		change("false")
 		b.Crash(0)

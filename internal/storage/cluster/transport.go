@@ -84,27 +84,24 @@ func (t *transport) SetHeartbeatHandler(f func(raft.RPC)) {
 	})
 }
 
-// unwrap takes the remark out of a call and records it; a vote must have none.
+// unwrap takes the remark out of a call and records it; a vote must have none. Raft uses the older forms of the header only without it.
 func (t *transport) unwrap(call raft.RPC) {
 	switch c := call.Command.(type) {
 	case *raft.AppendEntriesRequest:
-		t.noted(&c.RPCHeader, &c.Leader)
+		t.noted(&c.RPCHeader)
 	case *raft.RequestVoteRequest:
-		t.noted(&c.RPCHeader, &c.Candidate)
+		t.noted(&c.RPCHeader)
 	case *raft.RequestPreVoteRequest:
-		t.noted(&c.RPCHeader, nil)
+		t.noted(&c.RPCHeader)
 	case *raft.InstallSnapshotRequest:
-		t.noted(&c.RPCHeader, &c.Leader)
+		t.noted(&c.RPCHeader)
 	}
 }
 
-// noted takes the remark out of a header, and of its older form, and passes it on.
-func (t *transport) noted(h *raft.RPCHeader, older *[]byte) {
+// noted takes the remark out of a header and passes it on.
+func (t *transport) noted(h *raft.RPCHeader) {
 	address, r := readRemark(h.Addr)
 	h.Addr = address
-	if older != nil {
-		*older, _ = readRemark(*older)
-	}
 	t.hear(string(address), r)
 }
 
