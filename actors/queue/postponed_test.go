@@ -292,10 +292,10 @@ func (x *returner) settleOne(body string) {
 		w.until = now + x.rng.Int64N(50)
 		r.Outcome = &mail.Outcome{Until: w.until}
 	}
-	switch how {
-	case mail.Requeue:
+	if how == mail.Requeue {
 		w.failures++
-	case mail.Release:
+	}
+	if how == mail.Release {
 		w.returns++
 	}
 	if delay := x.Settings.Retry.Delay(how == mail.Requeue, w.failures, w.returns, 0); how != mail.Ack && delay > 0 && w.until <= now {
