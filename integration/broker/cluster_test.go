@@ -21,7 +21,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-var historyRounds = flag.Int("history-rounds", 0, "how often TestHistory_CLU16 cuts the network of a cluster")
+var historyRounds = flag.Int("history-rounds", 10, "how often TestHistory_CLU16 cuts the network of a cluster")
 
 // office is a cluster whose leader runs a broker until it loses its office.
 type office struct {
@@ -138,9 +138,6 @@ func (o *office) storm(rounds int) (terms int) {
 // TestHistory_CLU16: whatever a quorum queue of a cluster has told is so for its next leader: no message comes again without the flag, or out
 // of order, and no count, no purge and no empty queue that was told of vanishes.
 func TestHistory_CLU16(t *testing.T) {
-	if *historyRounds == 0 {
-		t.Skip("run with -history-rounds 60: the end of the test does not always come once all is checked")
-	}
 	synctest.Test(t, func(t *testing.T) {
 		o := &office{T: t, conns: map[net.Conn]*supervision.Node{}}
 		o.nodes = trio.New(t, 800*time.Millisecond, func(c *cluster.Config) { c.Abandon = true })
