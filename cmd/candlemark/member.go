@@ -100,6 +100,9 @@ func (m *member) run(ctx context.Context) int {
 				m.lead()
 			case !leads && m.broker != nil:
 				m.log.Warn().Msg("this node no longer leads the cluster: all clients are disconnected")
+				if ctx.Err() != nil { // a new program would not know that it is to stop
+					return 0
+				}
 				return m.replace()
 			}
 		case err := <-m.failed:
