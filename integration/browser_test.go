@@ -211,10 +211,10 @@ func (w *tab) fill(selector, text string) {
 	}
 }
 
-// click clicks the button, link or similar element with that text, in the first element that matches a selector.
+// click clicks the button, link or similar element with that text that matches a selector, once it is enabled.
 func (w *tab) click(selector, text string) {
 	w.Helper()
-	find := fmt.Sprintf("[...document.querySelectorAll(%q)].find((e) => e.textContent.trim() === %q)", selector, text)
+	find := fmt.Sprintf("[...document.querySelectorAll(%q)].find((e) => e.textContent.trim() === %q && !e.matches(':disabled'))", selector, text)
 	w.until(find + " !== undefined")
 	_ = eval[bool](w, "("+find+".click(), true)")
 }
