@@ -17,24 +17,31 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// TestClockVerb_CLK5: the command shows and changes a test clock; its exit codes are those of other commands.
-func TestClockVerb_CLK5(t *testing.T) {
+// withTestClock starts a broker with a test clock for the test, and connects with it.
+func withTestClock(t *testing.T, at string) (*broker, *amqp.Connection) {
+	t.Helper()
 	cfg := demoConfig("")
-	cfg.InMemory, cfg.Testing.Clock = true, "2027-01-01T00:00:00Z"
+	cfg.InMemory, cfg.Testing.Clock = true, at
 	b, err := startBroker(cfg, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := b.stop(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
 	conn, err := amqp.Dial("amqp://guest:guest@" + b.AMQP[0].String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }()
+	t.Cleanup(func() { _ = conn.Close() })
+	return b, conn
+}
+
+// TestClockVerb_CLK5: the command shows and changes a test clock; its exit codes are those of other commands.
+func TestClockVerb_CLK5(t *testing.T) {
+	b, conn := withTestClock(t, "2027-01-01T00:00:00Z")
 	ch, err := conn.Channel()
 	if err != nil {
 		t.Fatal(err)
@@ -50,14 +57,15 @@ func TestClockVerb_CLK5(t *testing.T) {
 		{"-q|clock|set|2027-02-01T00:00Z", "2027-02-01T00:00:00.000Z, moved 743h0m0s\n"},
 		{"-s|clock|show", "2027-02-01T00:00:00.000Z (test clock, frozen)\nnothing is due\n"},
 	})
-	for args, want := range map[string]string{
-		"clock run --speed 60":                `(?s)^Letting the clock of \S+ run ...\n2027-02-01T00:00:\S+Z, moved 0s\n$`,
-		"-q clock":                            `^2027-02-01T\S+Z \(test clock, running at 60\)\nnothing is due\n$`,
-		"-q clock freeze --formatter json":    `^{"time":"2027-02-01T\S+"done":true.*}\n$`,
-		"-q clock show --formatter json":      `^{.*"test_clock":true.*}\n$`,
-		"-q clock advance 0 --formatter json": `"moved_ms":0,`,
+	for _, step := range [][2]string{
+		{"clock run --speed 60", `(?s)^Letting the clock of \S+ run ...\n2027-02-01T00:00:\S+Z, moved 0s\n$`},
+		{"-q clock", `^2027-02-01T\S+Z \(test clock, running at 60\)\nnothing is due\n$`},
+		{"-q clock freeze --formatter json", `^{"time":"2027-02-01T\S+"done":true.*}\n$`},
+		{"-q clock show --formatter json", `^{.*"test_clock":true.*}\n$`},
+		{"-q clock advance 0 --formatter json", `"moved_ms":0,`},
 	} {
-		if stdout, stderr, code := candlemark(url, strings.Fields(args)...); code != 0 || stderr != "" || args == "-q clock freeze" && !regexp.MustCompile(want).MatchString(stdout) {
+		args, want := step[0], regexp.MustCompile(step[1])
+		if stdout, stderr, code := candlemark(url, strings.Fields(args)...); code != 0 || stderr != "" || !want.MatchString(stdout) {
 			t.Errorf("%s: exit %d, %q, %q", args, code, stdout, stderr)
 		}
 	}
@@ -72,22 +80,7 @@ func TestClockVerb_CLK5(t *testing.T) {
 
 // TestClockVerbEndsEarly_CLK8: a move that does not reach its target has an exit code of its own.
 func TestClockVerbEndsEarly_CLK8(t *testing.T) {
-	cfg := demoConfig("")
-	cfg.InMemory, cfg.Testing.Clock = true, "now"
-	b, err := startBroker(cfg, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := b.stop(); err != nil {
-			t.Error(err)
-		}
-	}()
-	conn, err := amqp.Dial("amqp://guest:guest@" + b.AMQP[0].String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
+	b, conn := withTestClock(t, "now")
 	ch, err := conn.Channel()
 	if err == nil {
 		err = ch.ExchangeDeclare("delay", "x-delayed-message", true, false, false, false, amqp.Table{"x-delayed-type": "fanout"})
