@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/records"
 	"candlemark/internal/routing/message"
 	"candlemark/internal/storage/store"
@@ -34,10 +35,10 @@ func (c *core) store(list []store.Record, done *records.Commit) {
 	if refs, handles, bytes := c.Pager.Orders(); len(refs) > 0 {
 		d.reads = append(d.reads, loaded{handles, d.read(refs), bytes})
 	}
-	for _, l := range c.out.lookups {
-		d.reads = append(d.reads, lookedUp{l, d.read(l.want)})
+	for _, l := range c.out.lookups.List {
+		d.reads = append(d.reads, &deliveries.LookedUp{Lookup: l, Contents: d.read(l.Want)})
 	}
-	c.out.lookups = nil
+	c.out.lookups.List = nil
 	if done != nil {
 		if c.commits = append(c.commits, done); !c.hold {
 			c.commitDone(len(c.commits)-1, c.turn)

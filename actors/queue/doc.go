@@ -9,7 +9,7 @@
 // ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten QueueKept QueueEnding from its vhost;
 // DeadLetterReply from the dead-letter actor; Trim ClockJumped from supervision; DescribeQueue Peek ListUnacked
 // RenewLock SettleLocked ReturnDelivery PrepareWork ReleaseWork Claim PreviewSettings UseSession ListSessions
-// ListScheduled ChangeScheduled PauseQueue DeleteMessages from any actor; timerFired appendDone loaded lookedUp again
+// ListScheduled ChangeScheduled PauseQueue DeleteMessages from any actor; timerFired appendDone loaded LookedUp again
 // PeerGone from itself. Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled ConsumerTimedOut DeliveriesRequeued
 // and the replies to the commands above; DeadLetter and QueueExpired; QueueRetiring QueueHeldUp and QueueDeleteRefused to its
 // vhost.

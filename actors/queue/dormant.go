@@ -142,7 +142,7 @@ func fromDormant(s *state, d *dormantState, cfg *Shared, self mail.Address) {
 	s.consumers.Pause(consumers.Forwarding, forwards(&s.host))
 	s.turnLimit = workLimit
 	s.deliveries = deliveries.New(deliveries.Parts{
-		Name: d.queue.Name, Arguments: d.queue.Arguments, Self: self, Messages: &s.messages, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: &s.host, Contents: &s.out,
+		Name: d.queue.Name, Arguments: d.queue.Arguments, Self: self, Messages: &s.messages, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: &s.host, Lookups: &s.out.lookups,
 	})
 	s.build()
 	s.pausing.hold.Set(s.messages.Settings.PausedUntil != 0)

@@ -3,11 +3,9 @@ package queue
 import (
 	"slices"
 
-	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
-	"candlemark/internal/storage/store"
 )
 
 // This part answers basic.get.
@@ -57,7 +55,7 @@ func (s *gets) get(m *mail.Get, now clock.Instant) {
 			return
 		}
 		s.messages.Expiry.Remove(h)
-		s.fetch(h, m, reply, now)
+		s.deliveries.Fetch(h, m, reply, now)
 		s.messages.ExpireDue(now) // the head may have changed (TTL-18)
 		reply.MessageCount = s.messages.Backlog.Ready()
 	}
@@ -69,34 +67,6 @@ func (s *gets) get(m *mail.Get, now clock.Instant) {
 		s.messages.Counts.GetEmpty++
 	}
 	s.out.Send(m.ReplyTo, reply)
-}
-
-// fetch puts a ready message into the reply to m.
-func (s *gets) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now clock.Instant) {
-	var r backlog.Record
-	s.messages.Backlog.Get(h, &r)
-	reply.Empty, reply.Delivery = false, mail.Delivery{}
-	s.messages.Style().Deliver(&reply.Delivery, &r)
-	m.Unread.Take(int64(reply.Delivery.Charge()))
-	if r.Redelivered {
-		s.messages.Counts.Redeliver++
-	} else {
-		s.messages.Ages.Waited(now.Ceil() - r.Enqueued)
-	}
-	if m.Facts {
-		reply.Delivery.Facts = s.messages.Style().Facts(&r)
-	}
-	if m.NoAck {
-		s.messages.Counts.GetNoAck++
-		s.messages.Remove(h, store.Acked)
-	} else {
-		s.messages.Counts.Get++
-		to := s.Open(m.Channel)
-		reply.Delivery.Number = s.deliveries.Take(h, to, nil, now)
-		if m.Facts {
-			s.deliveries.Lock(reply.Delivery.Facts, to, reply.Delivery.Number)
-		}
-	}
 }
 
 func (s *gets) Resume(now clock.Instant) {

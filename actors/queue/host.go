@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/expiry"
@@ -9,7 +8,6 @@ import (
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
-	"candlemark/internal/routing/message"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/store"
 	"candlemark/policies"
@@ -48,37 +46,11 @@ type outcome struct {
 	done []*mail.Enqueue
 	// watch are new channels to watch.
 	watch []mail.Address
-	// lookups are contents to read for answers. Like the pager's, they are read after the turn's records are appended,
-	// because they may be messages written in this turn.
-	lookups []*lookup
+	// Lookups are read, like the pager's contents, after the turn's records are appended, because they may be messages
+	// written in this turn.
+	lookups deliveries.Lookups
 	// again requests another turn at once. Otherwise the timer is armed.
 	again bool
-}
-
-// lookup reads contents for a query or command only; they are not kept in memory.
-type lookup struct {
-	asked mail.Answerable
-	want  []store.Ref
-	found func(contents []store.Content, now clock.Instant)
-}
-
-// lookedUp: the contents of a lookup were read, in the order of want.
-type lookedUp struct {
-	lookup   *lookup
-	contents []store.Content
-}
-
-// Answer implements mail.Answerable for the mail that caused the lookup, if any.
-func (l lookedUp) Answer(f mail.Cause) (mail.Address, any) {
-	if l.lookup.asked == nil {
-		return nil, nil
-	}
-	return l.lookup.asked.Answer(f)
-}
-
-// LookUp implements deliveries.Contents.
-func (o *outcome) LookUp(asked mail.Answerable, want []store.Ref, found func([]store.Content, clock.Instant)) {
-	o.lookups = append(o.lookups, &lookup{asked: asked, want: want, found: found})
 }
 
 // answer sends an answer after reading the contents that it needs.
@@ -87,7 +59,7 @@ func (o *outcome) answer(asked mail.Answerable, a inspect.Answer) {
 		o.Send(a.To, a.Reply)
 		return
 	}
-	o.LookUp(asked, a.Want, func(contents []store.Content, _ clock.Instant) {
+	o.lookups.LookUp(asked, a.Want, func(contents []store.Content, _ clock.Instant) {
 		a.Found(contents)
 		o.Send(a.To, a.Reply)
 	})
@@ -137,52 +109,6 @@ func (s *host) HoldLease(hold bool, now clock.Instant) {
 func (s *host) renewedBy(use policies.Renewals, by expiry.LeaseUse, now clock.Instant) {
 	if s.messages.Settings.RenewedBy.Has(use) {
 		s.lease.Renew(now.Ceil(), by)
-	}
-}
-
-// deliver delivers a ready message to c and advances to the next consumer.
-func (s *host) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Instant) {
-	var r backlog.Record
-	s.messages.Backlog.Get(h, &r)
-	if r.Redelivered {
-		s.messages.Counts.Redeliver++
-	} else {
-		s.messages.Ages.Waited(now.Ceil() - r.Enqueued)
-	}
-	s.messages.Pager.Took(len(r.Body))
-	var number uint64
-	var facts *mail.Facts
-	if c.WantsFacts {
-		facts = s.messages.Style().Facts(&r)
-	}
-	if c.NoAck {
-		s.messages.Remove(h, store.Acked)
-	} else {
-		number = s.deliveries.Take(h, c.Channel, c, now)
-		if c.WantsFacts {
-			s.deliveries.Lock(facts, c.Channel, number)
-		}
-	}
-	_, d := s.consumers.Deliver(c, len(r.Body), mail.ChargeOf(len(r.Exchange)+len(r.RoutingKey)+len(r.Header)+len(r.Body)))
-	d.Number, d.Facts = number, facts
-	s.messages.Style().Deliver(d, &r)
-}
-
-// deliverDirect delivers a new message to a consumer without acknowledgements; the message never enters the backlog.
-func (s *host) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
-	all, d := s.consumers.Deliver(c, len(m.Body), mail.ChargeOf(m.Size()))
-	d.Message = *m
-	s.messages.Ages.Waited(0)
-	if s.messages.Settings.StampExpiry {
-		d.Message.Overlay = s.messages.Style().Stamp(m.Overlay, now.Ceil(), deadline)
-	}
-	if c.WantsFacts {
-		s.messages.Seq++
-		d.Facts = s.messages.Style().Facts(&backlog.Record{Seq: s.messages.Seq, Enqueued: now.Ceil(), Deadline: deadline})
-	}
-	if all.Chunk == nil && !m.Owned {
-		chunk.Retain()
-		all.Chunk = chunk
 	}
 }
 

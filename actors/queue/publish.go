@@ -235,7 +235,7 @@ func (a *incoming) accept() verdict {
 	switch {
 	case c != nil && c.NoAck:
 		a.direct = true
-		a.deliverDirect(c, a.m, a.batch.Chunk, deadline, a.now)
+		a.deliveries.DeliverDirect(c, a.m, a.batch.Chunk, deadline, a.now)
 		return taken
 	case c == nil && late && !a.messages.ShouldDeadLetter(store.Expired):
 		a.messages.Notices.Dropped(store.Expired)
@@ -245,7 +245,7 @@ func (a *incoming) accept() verdict {
 	written := a.messages.Backlog.Entry(h).Stored
 	switch {
 	case c != nil:
-		a.deliver(c, h, a.now)
+		a.deliveries.Deliver(c, h, a.now)
 	case late:
 		a.messages.EndReady(h, store.Expired)
 	default:

@@ -23,8 +23,8 @@ func (q queries) Handle(received any, now clock.Instant) (taken bool) {
 		s.ask(m, s.shown().ListUnacked(m), now)
 	case *mail.Claim:
 		q.claim(m, now)
-	case lookedUp:
-		m.lookup.found(m.contents, now)
+	case *deliveries.LookedUp:
+		m.Found(now)
 	default:
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/records"
 	"candlemark/actors/system/actorlib"
 	"candlemark/actors/system/mail"
@@ -163,7 +164,7 @@ func (q *queue) receive(ctx actor.Context) {
 		if m.commit == nil {
 			return
 		}
-	case loaded, lookedUp:
+	case loaded, *deliveries.LookedUp:
 		q.reading--
 	}
 	q.turn(ctx, received)

@@ -148,7 +148,7 @@ func (s scheduled) Advance(now clock.Instant) (more bool) {
 func (s scheduled) readFirst(h backlog.Handle) {
 	x := s.messages.Scheduled
 	x.Reading = true
-	s.out.LookUp(nil, []store.Ref{x.Ref(h)}, func(contents []store.Content, now clock.Instant) {
+	s.out.lookups.LookUp(nil, []store.Ref{x.Ref(h)}, func(contents []store.Content, now clock.Instant) {
 		x.Reading = false
 		c := &contents[0]
 		if x.Messages.Has(h, c.Seq) && x.Messages.IsPaged(h) && (c.Err != nil || !content.PageIn(&x.Messages.Backlog, h, &c.Record)) {
@@ -174,7 +174,7 @@ func (s scheduled) releaseOne(h backlog.Handle, now clock.Instant) {
 	}
 	c := s.source.First(mail.ChargeOf(int(s.messages.Backlog.Size(h))))
 	if c != nil && s.messages.Backlog.Ready() == 1 && !never && !s.messages.Backlog.IsPaged(h) {
-		s.deliver(c, h, now)
+		s.deliveries.Deliver(c, h, now)
 		return
 	}
 	if late {
@@ -207,7 +207,7 @@ func (s scheduled) change(asked mail.Answerable, request mail.Request, c *schedu
 		s.answer(request, c)
 		return
 	}
-	s.out.LookUp(asked, want, func(contents []store.Content, _ clock.Instant) {
+	s.out.lookups.LookUp(asked, want, func(contents []store.Content, _ clock.Instant) {
 		found(contents)
 		s.answer(request, c)
 	})

@@ -67,10 +67,10 @@ func BenchmarkScheduled(b *testing.B) {
 	b.Run("page", func(b *testing.B) { // only the queue's turn; the journal also reads 1000 contents
 		for b.Loop() {
 			c.run(&mail.ListScheduled{Request: ask, After: mail.Cursor{Due: start + rand.Int64N(benchHour)}})
-			if len(c.out.lookups) != 1 {
+			if len(c.out.lookups.List) != 1 {
 				b.Fatal("no page")
 			}
-			c.out.lookups = nil
+			c.out.lookups.List = nil
 		}
 	})
 	b.Run("reschedule", func(b *testing.B) {
@@ -86,7 +86,7 @@ func BenchmarkScheduled(b *testing.B) {
 	b.Run("find by message-id", func(b *testing.B) {
 		for b.Loop() {
 			c.run(&mail.ChangeScheduled{Cancel: true, Request: ask, MessageID: fmt.Sprint(rand.IntN(benchScheduled))})
-			c.out.lookups = nil
+			c.out.lookups.List = nil
 		}
 	})
 	b.Run("release", func(b *testing.B) {

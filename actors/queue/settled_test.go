@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
 	"candlemark/internal/storage/store"
@@ -190,7 +191,7 @@ func TestAmendedAsRead_LOCK2(t *testing.T) {
 		lost int
 	}{
 		{"read", func(c *core) {}, 0},
-		{"cannot be read", func(c *core) { c.disk.reads[0].(lookedUp).contents[0].Err = store.ErrDamaged }, 0},
+		{"cannot be read", func(c *core) { c.disk.reads[0].(*deliveries.LookedUp).Contents[0].Err = store.ErrDamaged }, 0},
 		{"not in time", func(c *core) { c.at(1000) }, 1},
 		{"settled meanwhile", func(c *core) { c.settle(ch1, mail.Ack, 1, 1) }, 1},
 		{"channel gone", func(c *core) { c.feed(&mail.ChannelGone{Channel: ch1}) }, 1},

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/queue/deadletters"
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/records"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/store"
@@ -43,13 +44,13 @@ func (q *queue) recordName() {
 // read requests contents; they arrive as mail.
 func (q *queue) read(ctx actor.Context) {
 	out := &q.state.out
-	for i, l := range out.lookups {
+	for _, l := range out.lookups.List {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
-		q.cfg.Journal.Read(idOf(q.state.queue), l.want, func(c []store.Content) { root.Send(self, lookedUp{l, c}) })
-		out.lookups[i] = nil
+		q.cfg.Journal.Read(idOf(q.state.queue), l.Want, func(c []store.Content) { root.Send(self, &deliveries.LookedUp{Lookup: l, Contents: c}) })
 		q.reading++
 	}
-	out.lookups = out.lookups[:0]
+	clear(out.lookups.List)
+	out.lookups.List = out.lookups.List[:0]
 	refs, handles, bytes := q.state.messages.Pager.Orders()
 	if len(refs) == 0 {
 		return

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 )
@@ -9,7 +10,7 @@ import (
 func (s *state) handle(received any, now clock.Instant) {
 	s.messages.Journal.At = now.Floor()
 	switch received.(type) {
-	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListUnacked, *mail.ListScheduled, *mail.ListSessions, *mail.PreviewSettings, lookedUp:
+	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListUnacked, *mail.ListScheduled, *mail.ListSessions, *mail.PreviewSettings, *deliveries.LookedUp:
 	default:
 		s.used, s.busy = s.messages.Journal.At, (now + s.messages.Pager.Apart).Floor()
 	}
@@ -75,7 +76,7 @@ func (s *state) distribute(now clock.Instant) (more bool) {
 	if x := s.diverter(); x != nil {
 		dispatching = x.Divert(now)
 	}
-	dispatching = dispatch(&s.host, s.source, now) || dispatching
+	dispatching = s.deliveries.Dispatch(s.source, now) || dispatching
 	return more || s.sendLetters(now) || dispatching
 }
 

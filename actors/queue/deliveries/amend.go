@@ -49,7 +49,7 @@ func (d *Deliveries) settleRead(h *consumers.Holder, list []numbered, r mail.Set
 		t.open++
 		asked = t.asked
 	}
-	d.Contents.LookUp(asked, want, func(contents []store.Content, now clock.Instant) {
+	d.Lookups.LookUp(asked, want, func(contents []store.Content, now clock.Instant) {
 		for i, x := range list {
 			one, c := r, &contents[i]
 			one.First, one.Last = x.number, x.number

@@ -16,12 +16,6 @@ type Owner interface {
 	Open(channel mail.Address) *consumers.Holder
 }
 
-// Contents reads contents from the journal without keeping them in memory, and calls found in a later turn; if the queue ends
-// first, it answers asked, unless nil, instead.
-type Contents interface {
-	LookUp(asked mail.Answerable, want []store.Ref, found func(contents []store.Content, now clock.Instant))
-}
-
 // Parts are the parts of a queue that its deliveries use.
 type Parts struct {
 	Name      string // of the queue
@@ -33,7 +27,7 @@ type Parts struct {
 	Limit     *uint16 // limit of messages per turn
 	Out       *mail.Posts
 	Owner     Owner
-	Contents  Contents
+	Lookups   *Lookups
 }
 
 // Deliveries are the unacked deliveries of a queue. See New.

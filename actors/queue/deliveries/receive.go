@@ -13,7 +13,8 @@ import (
 
 // receiving is an answer to ReceiveDeferred in progress.
 type receiving struct {
-	*Deliveries
+	*Parts
+	all     *Deliveries
 	asked   *mail.ReceiveDeferred
 	reply   *mail.ReceiveDeferredReply
 	by      *consumers.Holder   // nil before the first message
@@ -25,7 +26,7 @@ type receiving struct {
 
 // Receive delivers deferred messages by their numbers (DEFER-2).
 func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
-	x := &receiving{Deliveries: d, asked: m, reply: &mail.ReceiveDeferredReply{Reply: m.Done(nil), Queue: d.Self}}
+	x := &receiving{Parts: &d.Parts, all: d, asked: m, reply: &mail.ReceiveDeferredReply{Reply: m.Done(nil), Queue: d.Self}}
 	if set := d.Messages.Sessions; set != nil {
 		if x.session, x.who = set.Asked(m.Session, m.Link, m.Connection, now.Floor()); x.who == nil {
 			x.reply.Err = mail.ErrSessionLost
@@ -51,7 +52,7 @@ func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
 		x.answer()
 		return
 	}
-	d.Contents.LookUp(m, x.want, x.found)
+	d.Lookups.LookUp(m, x.want, x.found)
 }
 
 // take makes a message an unacked delivery to the channel. In a receive without acknowledgements it is removed at once,
@@ -71,9 +72,9 @@ func (x *receiving) take(h backlog.Handle, now clock.Instant) {
 		if x.by == nil {
 			x.by = x.Owner.Open(x.asked.Channel)
 		}
-		x.takeDeferred(h)
-		delivery.Number = x.hold(h, x.by, x.who, now)
-		x.Lock(delivery.Facts, x.by, delivery.Number)
+		x.all.takeDeferred(h)
+		delivery.Number = x.all.hold(h, x.by, x.who, now)
+		x.all.Lock(delivery.Facts, x.by, delivery.Number)
 	case !paged:
 		x.remove(h)
 	}
@@ -135,7 +136,7 @@ func (x *receiving) putBack(d *mail.Delivery, now clock.Instant) {
 		return
 	}
 	x.by.Unacked.TakeRange(d.Number, d.Number, func(_ uint64, u consumers.ChannelDelivery) {
-		x.release(u)
+		x.all.release(u)
 		x.Messages.Unclaim(u.Message, now)
 	})
 }

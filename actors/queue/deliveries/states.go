@@ -102,7 +102,7 @@ func (r *Receivers) read() {
 		return
 	}
 	r.reading = true
-	r.Contents.LookUp(nil, want, func(contents []store.Content, now clock.Instant) {
+	r.Lookups.LookUp(nil, want, func(contents []store.Content, now clock.Instant) {
 		r.reading = false
 		for i := range contents {
 			if !r.found(&contents[i]) {
