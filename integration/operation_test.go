@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // operate runs a command against a node of a cluster, and expects it to succeed.
@@ -82,11 +84,13 @@ func TestThroughFollower_Operation_CLU22(t *testing.T) {
 	b.request("PUT", "/api/x/cluster/drained/rabbit@n4", "", 404)
 }
 
-// TestThroughFollower_Page_CLU22: the page Now shows the nodes, from any of them; that of a broker alone shows none.
+// TestThroughFollower_Page_CLU22: the page Now shows the nodes, from any of them, and the page Events the elections.
 func TestThroughFollower_Page_CLU22(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
 	w := br.open(b, "").asGuest()
 	w.until("[...document.querySelectorAll('[aria-label=Nodes] .tile')].filter((n) => /^rabbit@n[123](leader|follower)(term|has all)/.test(n.textContent)).length === 3")
 	w.shoot("now-cluster")
+	w.do(chromedp.Navigate(w.url("#/events")))
+	w.until("/cluster\\.leader\\.electednode: rabbit@n[123], term: \\d+/.test(document.querySelector('main').textContent)")
 }

@@ -111,6 +111,7 @@ type Node struct {
 	Failures     *Failures
 	crashed      crashedQueues
 	clockWatcher clockWatcher
+	nodes        *nodeWatcher
 	endEvents    func()      // ends publishing of events; nil until that began
 	publishing   func() bool // an event is being published
 	moves        *testclock.Keeper
@@ -215,6 +216,7 @@ func Start(cfg Config) (*Node, error) {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
 	n.publishing, n.endEvents = publishEvents(n)
+	n.nodes = watchNodes(n.api.Cluster, n.parameters.events)
 	n.schedules.Begin(context.Background())
 	n.parameters.Begin(context.Background())
 	if err := n.moves.Begin(cfg.Speed); err != nil {

@@ -39,6 +39,7 @@ func (n *Node) Stop(ctx context.Context) error {
 		n.schedules.End()
 		n.parameters.End() // before their connections are closed, or they would open new ones
 		err = errors.Join(n.leave(ctx), n.settle(ctx))
+		n.nodes.end()
 		if n.endEvents != nil {
 			n.endEvents()
 		}

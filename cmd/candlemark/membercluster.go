@@ -31,6 +31,9 @@ func (m *member) describe() management.ClusterState {
 			Name: fullName(o.Name), Address: o.Address, Voter: o.Voter, Leader: o.Leads, Online: o.Online, Last: o.Last, Lag: o.Lag, Heard: o.Heard, Ahead: o.Ahead,
 		})
 	}
+	for _, e := range s.Elections {
+		c.Elections = append(c.Elections, management.Election{Term: e.Term, Leader: fullName(e.Leader), At: e.At.UnixMilli()})
+	}
 	return c
 }
 

@@ -36,6 +36,7 @@ func TestCluster_CLU22(t *testing.T) {
 			{Name: "rabbit@n2", Address: "h2:1", Voter: true, Online: true, Last: 7, Lag: 2, Heard: 80 * time.Millisecond, Ahead: -time.Millisecond},
 			{Name: "rabbit@n3", Voter: false, Online: true, Heard: -1},
 		},
+		Elections: []management.Election{{Term: 2, Leader: "rabbit@n2", At: 1000}, {Term: 3, Leader: "rabbit@n1", At: 2000}},
 	}}
 	h := NewHandler(f, f.users, zerolog.Nop())
 	const check = "/api/health/checks/node-is-quorum-critical"
@@ -43,7 +44,8 @@ func TestCluster_CLU22(t *testing.T) {
 		{"GET", "/api/x/cluster", "", 200, `{"id":"c","node":"candlemark@here","leader":"rabbit@n1","term":3,"committed":9,"members":[` +
 			`{"name":"rabbit@n1","address":"h1:1","role":"leader","online":true,"match":9,"lag":0,"last_contact_ms":0,"clock_offset_ms":0},` +
 			`{"name":"rabbit@n2","address":"h2:1","role":"follower","online":true,"match":7,"lag":2,"last_contact_ms":80,"clock_offset_ms":-1},` +
-			`{"name":"rabbit@n3","address":"","role":"learner","online":true,"match":0,"lag":0,"last_contact_ms":null,"clock_offset_ms":0}]}`},
+			`{"name":"rabbit@n3","address":"","role":"learner","online":true,"match":0,"lag":0,"last_contact_ms":null,"clock_offset_ms":0}],` +
+			`"elections":[{"term":2,"leader":"rabbit@n2","timestamp_in_ms":1000},{"term":3,"leader":"rabbit@n1","timestamp_in_ms":2000}]}`},
 		{"PUT", "/api/x/cluster/leader", `{"node":"rabbit@n2"}`, 204, ""},
 		{"PUT", "/api/x/cluster/leader", `{"node":"rabbit@n4"}`, 404, absent},
 		{"PUT", "/api/x/cluster/drained/rabbit@n2", "", 400, badRequest("the broker is not a node of a cluster")},

@@ -33,6 +33,24 @@ type ClusterState struct {
 	Term      uint64
 	Committed uint64 // the last entry of the log that a majority has stored
 	Members   []Member
+	Elections []Election // the last ones that the node knows of, the latest last
+}
+
+// Election is the begin of a leader's office.
+type Election struct {
+	Term   uint64
+	Leader string
+	At     int64 // ms since 1970, by this node's clock
+}
+
+// Previous returns the name of the leader before the present one; "" if the node knows none.
+func (c *ClusterState) Previous() string {
+	for i := len(c.Elections) - 1; i >= 0; i-- {
+		if e := c.Elections[i]; e.Term < c.Term {
+			return e.Leader
+		}
+	}
+	return ""
 }
 
 // Member is a node of a cluster.

@@ -67,8 +67,11 @@ func (n *Node) watchLeader() {
 		if now.Identity == "" {
 			now = Leader{}
 		}
-		if now != last && n.cfg.OnLeader != nil {
-			n.cfg.OnLeader(now)
+		if now != last {
+			n.elected.add(now)
+			if n.cfg.OnLeader != nil {
+				n.cfg.OnLeader(now)
+			}
 		}
 		last = now
 		select {

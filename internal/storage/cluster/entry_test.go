@@ -141,3 +141,17 @@ func TestRemark_CLU11(t *testing.T) {
 		}
 	}
 }
+
+// TestElections_CLU32: a node remembers the last elections; of two leaders of one term, the last is right.
+func TestElections_CLU32(t *testing.T) {
+	var e elections
+	for term := range uint64(20) {
+		e.add(Leader{Identity: identityOf("n1", "life"), Term: term})
+		e.add(Leader{})
+		e.add(Leader{Identity: identityOf("n2", "life"), Term: term})
+	}
+	list := e.all()
+	if last := list[len(list)-1]; len(list) != maxElections || last.Leader != "n2" || last.Term != 19 || list[0].Term != 4 {
+		t.Errorf("%d elections, %+v to %+v", len(list), list[0], last)
+	}
+}

@@ -75,6 +75,7 @@ type Node struct {
 	front     atomic.Pointer[front]
 	timing    *timing
 	witness   *witness
+	elected   elections
 	free      atomic.Int64 // bytes of the disk
 	reign     atomic.Pointer[reign]
 	log       *raftlog.Log

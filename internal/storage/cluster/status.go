@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
 	"candlemark/internal/storage/cluster/wire"
@@ -17,6 +18,43 @@ type Status struct {
 	Term      uint64
 	Committed uint64 // the last entry that is stored on a majority
 	Members   []Member
+	Elections []Election // the last maxElections that this process knows of, the latest last
+}
+
+// Election is the begin of a leader's office.
+type Election struct {
+	Leader string // name
+	Term   uint64
+	At     time.Time // when this node learned of it
+}
+
+// maxElections is how many elections a node remembers.
+const maxElections = 16
+
+// elections are the last ones.
+type elections struct {
+	mu   sync.Mutex
+	list []Election
+}
+
+// add notes a new leader.
+func (e *elections) add(l Leader) {
+	if l == (Leader{}) {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n := len(e.list); n > 0 && e.list[n-1].Term == l.Term { // name and term of a leader are read one after the other
+		e.list = e.list[:n-1]
+	}
+	e.list = append(e.list, Election{l.Name(), l.Term, time.Now()})
+	e.list = e.list[max(0, len(e.list)-maxElections):]
+}
+
+func (e *elections) all() []Election {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.list)
 }
 
 // Member is a node of the cluster, by the members that raft knows, or, before the cluster is formed, by the settings.
@@ -37,7 +75,7 @@ const online = 2 * time.Second
 
 // Status describes the cluster. It asks nobody.
 func (n *Node) Status() Status {
-	s := Status{Cluster: n.self.cluster(), Leader: n.Leader(), Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex()}
+	s := Status{Cluster: n.self.cluster(), Leader: n.Leader(), Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), Elections: n.elected.all()}
 	servers := n.raft.GetConfiguration().Configuration().Servers
 	if len(servers) == 0 {
 		for name := range n.cfg.Members {

@@ -18,6 +18,14 @@ type clusterItem struct {
 	Term      uint64       `json:"term"`
 	Committed uint64       `json:"committed"`
 	Members   []memberItem `json:"members"`
+	Elections []election   `json:"elections"`
+}
+
+// election is the JSON form of the begin of a leader's office.
+type election struct {
+	Term   uint64 `json:"term"`
+	Leader string `json:"leader"`
+	At     int64  `json:"timestamp_in_ms"`
 }
 
 // memberItem is the JSON form of a node of a cluster.
@@ -35,7 +43,7 @@ type memberItem struct {
 // cluster describes the cluster. A broker alone has no members.
 func cluster(r *rest.Request) (any, error) {
 	c := r.Broker.ClusterState()
-	item := clusterItem{ID: c.ID, Node: r.Node, Leader: c.Leader, Term: c.Term, Committed: c.Committed, Members: []memberItem{}}
+	item := clusterItem{ID: c.ID, Node: r.Node, Leader: c.Leader, Term: c.Term, Committed: c.Committed, Members: []memberItem{}, Elections: []election{}}
 	for _, m := range c.Members {
 		one := memberItem{Name: m.Name, Address: m.Address, Role: roleOf(&m), Online: m.Online, Match: m.Last, Lag: m.Lag, Ahead: milliseconds(m.Ahead)}
 		if m.Heard >= 0 {
@@ -43,6 +51,9 @@ func cluster(r *rest.Request) (any, error) {
 			one.Heard = &heard
 		}
 		item.Members = append(item.Members, one)
+	}
+	for _, e := range c.Elections {
+		item.Elections = append(item.Elections, election(e))
 	}
 	return item, nil
 }

@@ -1,5 +1,6 @@
 // Events as they arrive. An EventSource receives only events of registered names; therefore this page parses the stream itself.
 
+import { get } from '../api.js';
 import { el, text, tick, when } from '../dom.js';
 import { EventStream, spoken } from '../eventstream.js';
 import * as format from '../format.js';
@@ -15,7 +16,7 @@ function show(main) {
     el('thead', null, el('tr', null, ['Time', 'Event', 'User', 'What'].map((h) => el('th', { scope: 'col' }, h)))), body));
   main.append(el('h1', null, 'Events'), el('form', { class: 'tools', onsubmit: (event) => { event.preventDefault(); listen(); } }, pattern, el('button', { type: 'submit' }, 'Listen'),
     el('button', { type: 'button', onclick: () => body.replaceChildren() }, 'Clear'), el('span', { class: 'hint' }, 'as for topic exchanges: queue.*, #')), said, failed, scroll);
-  let running = null, timer = 0;
+  let running = null, timer = 0, term = 0;
   const add = ({ event, data }) => {
     let fields = {};
     try {
@@ -25,6 +26,15 @@ function show(main) {
     }
     body.prepend(el('tr', null, el('td', null, when(format, fields.timestamp_in_ms ?? null)), el('td', null, event), el('td', null, String(fields.user_who_performed_action ?? '')), el('td', { class: 'event-fields' }, spoken(fields))));
     while (body.childElementCount > most) body.lastChild.remove();
+  };
+  /** An election ends all streams, so the new leader tells nobody of it: they are asked for. */
+  const elections = async () => {
+    const { elections: all } = await get('api/x/cluster');
+    all.filter((e) => e.term > term).forEach((e) => {
+      const { leader: node, ...rest } = e;
+      add({ event: 'cluster.leader.elected', data: JSON.stringify({ node, ...rest }) });
+      term = e.term;
+    });
   };
   const stop = () => {
     clearTimeout(timer);
@@ -39,6 +49,7 @@ function show(main) {
     try {
       const answer = await fetch(`api/x/events?${new URLSearchParams({ pattern: pattern.value || '#' })}`, { signal: mine.signal, cache: 'no-store', headers: { 'X-Candlemark-Session': '1' } });
       if (!answer.ok) throw new Error(await answer.json().then((v) => String(v.reason), () => answer.statusText));
+      elections().catch(() => {}); // other users may not know them
       text(said, `Listening. The last ${most} events that come while this page is open are shown.`);
       for (const reader = answer.body.getReader(); ;) {
         const { done, value } = await reader.read();

@@ -1,0 +1,82 @@
+package supervision
+
+import (
+	"time"
+
+	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/events"
+	"candlemark/protocol"
+)
+
+const (
+	// lookAtNodes is how often the nodes of a cluster are looked at, for events.
+	lookAtNodes = time.Second
+	// meeting is for how long a new leader need not have heard a node that is there.
+	meeting = 3 * time.Second
+)
+
+// nodeWatcher publishes events about the nodes of a cluster, in its own goroutine (CLU-32).
+type nodeWatcher struct {
+	cluster management.Cluster
+	hub     *events.Hub
+	down    map[string]bool // the nodes that were not heard at the last look
+	stop    chan struct{}   // nil if not watching
+	gone    chan struct{}
+}
+
+// watchNodes begins to publish events about the nodes of a cluster. A broker alone has none.
+func watchNodes(c management.Cluster, hub *events.Hub) *nodeWatcher {
+	w := &nodeWatcher{cluster: c, hub: hub, down: map[string]bool{}}
+	state := c.ClusterState()
+	if len(state.Members) == 0 {
+		return w
+	}
+	what := protocol.Table{{Key: "node", Value: state.Node}, {Key: "term", Value: int64(state.Term)}}
+	if before := state.Previous(); before != "" {
+		what = append(what, protocol.Field{Key: "previous_leader", Value: before})
+	}
+	w.publish("cluster.leader.elected", what)
+	w.stop, w.gone = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(w.gone)
+		timer := time.NewTimer(meeting)
+		defer timer.Stop()
+		for {
+			select {
+			case <-timer.C:
+				w.look()
+				timer.Reset(lookAtNodes)
+			case <-w.stop:
+				return
+			}
+		}
+	}()
+	return w
+}
+
+// end stops the watch and waits for its goroutine.
+func (w *nodeWatcher) end() {
+	if w != nil && w.stop != nil {
+		close(w.stop)
+		<-w.gone
+	}
+}
+
+func (w *nodeWatcher) look() {
+	state := w.cluster.ClusterState()
+	down := map[string]bool{}
+	for _, m := range state.Members {
+		down[m.Name] = !m.Online
+		switch {
+		case w.down[m.Name] && m.Online:
+			w.publish("node.up", protocol.Table{{Key: "node", Value: m.Name}})
+		case !w.down[m.Name] && !m.Online:
+			w.publish("node.down", protocol.Table{{Key: "node", Value: m.Name}})
+		}
+	}
+	w.down = down
+}
+
+func (w *nodeWatcher) publish(name string, what protocol.Table) {
+	w.hub.Publish(events.Change, func() *events.Event { return &events.Event{Name: name, Fields: what} })
+}
