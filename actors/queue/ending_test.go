@@ -320,7 +320,7 @@ func TestLastDeadLetters_LEASE13(t *testing.T) {
 	f.Schedule(m, times, at(0))
 	records()
 	f.SetEnd(false, true)
-	if !f.farewell.deadLetterBacklog() || f.farewell.deadLetterBacklog() || f.DeadLetters.Counts().Len != messages.TurnLimit+1 {
+	if !f.messages.DeadLetterAll() || f.messages.DeadLetterAll() || f.DeadLetters.Counts().Len != messages.TurnLimit+1 {
 		t.Errorf("%+v", f.DeadLetters.Counts())
 	}
 	f.Settings.HasDLX = false

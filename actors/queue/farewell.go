@@ -2,7 +2,6 @@ package queue
 
 import (
 	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/queuestats"
@@ -247,40 +246,12 @@ func (f *farewell) empty(now clock.Instant) (more bool) {
 		})
 	}
 	if f.backlog {
-		return f.deadLetterBacklog() || more
+		return f.messages.DeadLetterAll() || more
 	}
 	before := f.left()
-	more = f.discard() || more
+	more = f.messages.DiscardAll(&f.at) || more
 	f.discarded += before - f.left()
 	return more
-}
-
-// discard removes ready, deferred and scheduled messages, some of them in each turn, and reports whether more are left.
-func (f *farewell) discard() (more bool) {
-	return f.messages.PurgeReady(messages.TurnLimit) == messages.TurnLimit || !messages.PurgeDeferred(&f.messages, messages.TurnLimit) ||
-		!f.messages.PurgeScheduled(&f.at, messages.TurnLimit)
-}
-
-// deadLetterBacklog dead-letters messages of a queue that is ending, the scheduled ones last, up to a turn's limit, and
-// reports whether more are left.
-func (f *farewell) deadLetterBacklog() (more bool) {
-	for range messages.TurnLimit {
-		h, ok := f.messages.Backlog.First()
-		if !ok {
-			if h, ok = f.messages.Deferred.First(); ok {
-				f.messages.Deferred.Take(h)
-				f.messages.End(h, store.Expired)
-				continue
-			}
-			if h, _, ok = f.messages.Scheduled.First(); !ok {
-				break
-			}
-			h = f.messages.Scheduled.Move(h, &f.messages.Backlog, &f.messages.Expiry, &f.messages.Journal)
-		}
-		f.messages.Expiry.Remove(h)
-		f.messages.EndReady(h, store.Expired)
-	}
-	return f.messages.Backlog.Ready() > 0 || f.messages.Scheduled.Len() > 0 || f.messages.Deferred.Len() > 0
 }
 
 // left returns the number of all messages, scheduled and dead-lettered ones included.

@@ -3,10 +3,7 @@ package queue
 import (
 	"sync"
 
-	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/inspect"
-	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/queuestats"
 )
@@ -59,47 +56,10 @@ func (s *state) describe(m *mail.DescribeQueue) {
 	f := new(figures)
 	s.count(f, info)
 	info.Figures = f.values.Figures()
-	describeExpiry(&s.messages, info, s.consumers.Unacked() > 0)
-	describeConsumers(&s.consumers, info)
-	if at := s.consumers.Oldest(s.messages.Journal.At); at != 0 {
-		info.OldestUnacked = s.messages.Dates.Date(at)
-	}
-	if m.Consumers {
-		info.List = inspect.Consumers(&s.consumers, s.messages.Settings.ConsumerTimeout)
-	}
+	inspect.DescribeTimes(info, &s.messages, &s.consumers)
+	inspect.DescribeConsumers(info, &s.consumers, s.messages.Settings.ConsumerTimeout, m.Consumers)
 	if m.Ahead {
 		info.Ahead = s.shown().Ahead(s.messages.Journal.At)
 	}
-	info.HeadTimestamp = inspect.HeadTimestamp(&s.messages.Backlog)
 	s.out.Send(m.ReplyTo, info)
-}
-
-// describeExpiry describes how many messages expire and when, how old the messages are, and how long they waited and were
-// processed.
-func describeExpiry(m *messages.Messages, info *mail.QueueInfo, held bool) {
-	now := m.Journal.At
-	info.Expiring = mail.ExpiryCounts(m.Expiry.Counts(now))
-	if info.Expiring.Next != 0 {
-		info.Expiring.Next = m.Dates.Date(info.Expiring.Next)
-	}
-	since := func(at int64) mail.Oldest {
-		if at == 0 {
-			return mail.Oldest{}
-		}
-		return mail.Oldest{Since: m.Dates.Date(at), Age: max(now-at, 0)}
-	}
-	info.OldestReady = since(backlog.OldestReady(&m.Backlog))
-	if info.OldestMessage = info.OldestReady; held {
-		info.OldestMessage = since(backlog.OldestHeld(&m.Backlog))
-	}
-	info.Wait, info.Processing = m.Ages.Wait.Summary(now), m.Ages.Processing.Summary(now)
-}
-
-func describeConsumers(all *consumers.Consumers, info *mail.QueueInfo) {
-	if c := all.Exclusive(); c != nil {
-		info.ExclusiveTag = c.Tag
-	}
-	if c := all.SingleActive(); c != nil {
-		info.ActiveTag = c.Tag
-	}
 }

@@ -1,9 +1,6 @@
 package queue
 
 import (
-	"slices"
-
-	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/storage/store"
@@ -35,31 +32,11 @@ func (s marks) Judge(a *incoming) verdict {
 	return pass
 }
 
-// replaceScan is how many ready messages replace looks at where they are in no order.
-const replaceScan = 10_000
-
 // replace removes a message if it is ready.
 func (s marks) replace(seq uint64) {
-	var found backlog.Handle
-	if b := &s.messages.Backlog; backlog.Ordered(b) {
-		backlog.From(b, seq-1, 1, func(h backlog.Handle) {
-			if b.Seq(h) == seq {
-				found = h
-			}
-		})
-	} else {
-		n := 0
-		b.Walk(func(h backlog.Handle) bool {
-			if b.Seq(h) == seq {
-				found = h
-			}
-			n++
-			return found == 0 && n < replaceScan
-		})
-	}
-	if found != 0 {
-		s.messages.Expiry.Remove(found)
-		s.messages.Remove(found, store.Cancelled)
+	if h, ok := messages.ReadyAt(&s.messages.Backlog, seq); ok {
+		s.messages.Expiry.Remove(h)
+		s.messages.Remove(h, store.Cancelled)
 	}
 }
 
@@ -100,20 +77,4 @@ func (s marks) Restore(n *store.Recovered) (taken bool) {
 	}
 	messages.EnsureMarks(&s.messages).Restore(n, s.messages.Journal.Forget)
 	return true
-}
-
-// Restored keeps which of the marked messages the journal has, in a list by ascending number.
-func (s marks) Restored(list []store.Recovered) {
-	s.messages.Marks.Settle(func(seq uint64) bool {
-		_, has := slices.BinarySearchFunc(list, seq, func(m store.Recovered, seq uint64) int {
-			switch {
-			case m.Seq < seq:
-				return -1
-			case m.Seq > seq:
-				return 1
-			}
-			return 0
-		})
-		return has
-	})
 }

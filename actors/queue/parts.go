@@ -223,7 +223,7 @@ func (s *state) restore(recovered []store.Recovered) {
 			found = append(found, *m)
 		}
 	}
-	marks{base{&s.host}}.Restored(found)
+	s.messages.Marks.Settle(found)
 	s.messages.Restore(found)
 }
 

@@ -1,11 +1,9 @@
 package queue
 
 import (
-	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/inspect"
-	"candlemark/actors/queue/messages"
 	"candlemark/actors/queue/schedule"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
@@ -92,96 +90,9 @@ func (s scheduled) Early(received any, now clock.Instant) (did, more bool) {
 	return s.messages.Scheduled.Len() < before, more
 }
 
-// Advance releases due messages, by time and then number. release-rate limits the rate. No message is
-// released early (DLY-9).
+// Advance releases due messages, by time and then number.
 func (s scheduled) Advance(now clock.Instant) (more bool) {
-	more = s.messages.SendRecovered()
-	x, n := s.messages.Scheduled, 0
-	if x == nil {
-		return more
-	}
-	for ; !x.Reading; n++ {
-		h, due, ok := x.First()
-		if !ok || due > now.Floor() {
-			break
-		}
-		if n == messages.TurnLimit {
-			more = true
-			break
-		}
-		if s.messages.NeedsContent(h) && s.consumers.Next() != nil {
-			s.readFirst(h)
-			break
-		}
-		overdue := due <= x.Overdue && s.messages.Settings.OverdueMessages != policies.OverdueDeliver
-		if !overdue && !x.Allow(s.messages.Settings.ReleaseRate, now.Floor()) {
-			break
-		}
-		switch {
-		case !overdue:
-			if s.messages.Settings.ReleaseRate < 0 { // a release rate delays messages on purpose
-				s.messages.Late.Released(due, int64(now))
-			}
-			s.releaseOne(h, now)
-			continue
-		case s.messages.Settings.OverdueMessages == policies.OverdueDrop:
-			x.Drop(&s.messages.Journal, h, store.Expired)
-		default:
-			s.messages.EndReady(s.messages.Release(h), store.Expired)
-		}
-		x.GivenUp++
-	}
-	if _, due, ok := x.First(); x.GivenUp > 0 && (!ok || due > x.Overdue) {
-		r := s.messages.Notices.Rare()
-		r.Overdue, r.Rule, x.GivenUp = x.GivenUp, s.messages.Settings.OverdueMessages, 0
-	}
-	switch {
-	case x.Len() == 0 && s.messages.Settings.ReleaseRate < 0:
-		s.messages.ClearScheduled()
-	case n > 0:
-		x.Settle()
-	}
-	return more
-}
-
-// readFirst reads the content of the message to be released next. The others wait for it.
-func (s scheduled) readFirst(h backlog.Handle) {
-	x := s.messages.Scheduled
-	x.Reading = true
-	s.out.lookups.LookUp(nil, []store.Ref{x.Ref(h)}, func(contents []store.Content, now clock.Instant) {
-		x.Reading = false
-		c := &contents[0]
-		if x.Messages.Has(h, c.Seq) && x.Messages.IsPaged(h) && (c.Err != nil || !content.PageIn(&x.Messages.Backlog, h, &c.Record)) {
-			x.Messages.Entry(h).Marks |= backlog.Damaged // damaged messages expire
-		}
-		s.dueNow = true
-	})
-}
-
-// releaseOne moves a message to the tail, or delivers it at once if none is ahead of it, like a publish.
-func (s scheduled) releaseOne(h backlog.Handle, now clock.Instant) {
-	h = s.messages.Release(h)
-	if s.messages.Holds {
-		s.messages.EndReady(h, store.Expired)
-		return
-	}
-	_, own := s.messages.Backlog.Times(h)
-	late := s.messages.Backlog.Deadline(h) <= now.Floor()
-	never := late && (s.messages.Expiry.TTL(own) != 0 || s.messages.ExpiredByHeader(h, now)) // TTL 0: deliver at once or expire (TTL-20)
-	if forwards(s.host) && late && !never && s.messages.Backlog.Ready() == 1 && s.messages.DeadLetters.CanForward() && !s.messages.Backlog.IsPaged(h) {
-		s.messages.Forward(h, true)
-		return
-	}
-	c := s.source.First(mail.ChargeOf(int(s.messages.Backlog.Size(h))))
-	if c != nil && s.messages.Backlog.Ready() == 1 && !never && !s.messages.Backlog.IsPaged(h) {
-		s.deliveries.Deliver(c, h, now)
-		return
-	}
-	if late {
-		s.messages.EndReady(h, store.Expired)
-		return
-	}
-	s.messages.Wait(h)
+	return deliveries.Release{Deliveries: &s.deliveries, From: s.source, Due: &s.dueNow}.Advance(now)
 }
 
 // reschedule gives messages a new due time, which is in wall-clock time.

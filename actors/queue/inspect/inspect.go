@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strings"
 
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
@@ -16,7 +15,6 @@ import (
 	"candlemark/actors/queue/sessions"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/storage/store"
-	"candlemark/policies"
 )
 
 // View holds the parts of a queue that queries read.
@@ -131,34 +129,4 @@ func found[T any](m missing, list []T, contents []store.Content, show func(*T, *
 		}
 	}
 	return kept
-}
-
-// HeadTimestamp returns the timestamp property of the first ready message, 0 if there is no message, no timestamp, or
-// the content is not in memory.
-func HeadTimestamp(b *backlog.Backlog) uint64 {
-	h, ok := b.First()
-	if !ok || b.IsPaged(h) {
-		return 0
-	}
-	var r backlog.Record
-	b.Get(h, &r)
-	return content.Scan(r.Header).Timestamp
-}
-
-// Consumers describes the consumers, by channel and then order of attachment. timeout is the queue's consumer timeout
-// in ms, -1 for none.
-func Consumers(set *consumers.Consumers, timeout int64) []mail.QueueConsumer {
-	list := make([]mail.QueueConsumer, 0, set.Len())
-	set.Consumers(func(c *consumers.Consumer) {
-		own := int64(-1)
-		if !c.NoAck {
-			own = policies.Timeout(c.Timeout, timeout)
-		}
-		list = append(list, mail.QueueConsumer{
-			Channel: c.Channel.Address, Tag: c.Tag, NoAck: c.NoAck, Exclusive: set.Exclusive() == c, Active: set.Active(c),
-			Prefetch: c.Prefetch, Arguments: c.Arguments, Timeout: own,
-		})
-	})
-	slices.SortStableFunc(list, func(a, b mail.QueueConsumer) int { return strings.Compare(a.Channel.GetId(), b.Channel.GetId()) })
-	return list
 }

@@ -193,6 +193,34 @@ func (s *Messages) PurgeScheduled(at *backlog.Handle, limit int) (done bool) {
 	return *at == 0
 }
 
+// DiscardAll removes ready, deferred and scheduled messages, the latter from at on, up to a turn's limit of each, and reports
+// whether more are left.
+func (s *Messages) DiscardAll(at *backlog.Handle) (more bool) {
+	return s.PurgeReady(TurnLimit) == TurnLimit || !PurgeDeferred(s, TurnLimit) || !s.PurgeScheduled(at, TurnLimit)
+}
+
+// DeadLetterAll dead-letters messages of a queue that is ending, the scheduled ones last, up to a turn's limit, and reports
+// whether more are left.
+func (s *Messages) DeadLetterAll() (more bool) {
+	for range TurnLimit {
+		h, ok := s.Backlog.First()
+		if !ok {
+			if h, ok = s.Deferred.First(); ok {
+				s.Deferred.Take(h)
+				s.End(h, store.Expired)
+				continue
+			}
+			if h, _, ok = s.Scheduled.First(); !ok {
+				break
+			}
+			h = s.Scheduled.Move(h, &s.Backlog, &s.Expiry, &s.Journal)
+		}
+		s.Expiry.Remove(h)
+		s.EndReady(h, store.Expired)
+	}
+	return s.Backlog.Ready() > 0 || s.Scheduled.Len() > 0 || s.Deferred.Len() > 0
+}
+
 // SetEnd sets how the queue ends, if it does. closing: a command deletes it, so each of its dead letters is sent once more,
 // and contents that cannot be read now are lost. ending: all messages that end are dead-lettered, and wait for an
 // exchange if there is none (LEASE-14).

@@ -1,6 +1,12 @@
 package messages
 
-import "candlemark/internal/storage/store"
+import (
+	"cmp"
+	"slices"
+
+	"candlemark/actors/queue/backlog"
+	"candlemark/internal/storage/store"
+)
 
 // Marks are the last runs of schedules that a queue has taken (REC-10). A nil *Marks is empty and valid for reading.
 //
@@ -128,14 +134,36 @@ func (m *Marks) Restore(n *store.Recovered, forget func(note uint64)) {
 	m.Set(schedule, mark, n.Seq, forget)
 }
 
-// Settle forgets which messages are in the queue, except those for which has returns true.
-func (m *Marks) Settle(has func(seq uint64) bool) {
+// Settle forgets which messages are in the queue, except those in a list of the journal, by ascending number.
+func (m *Marks) Settle(list []store.Recovered) {
 	if m == nil {
 		return
 	}
 	for seq := range m.there {
-		if !has(seq) {
+		_, has := slices.BinarySearchFunc(list, seq, func(r store.Recovered, seq uint64) int { return cmp.Compare(r.Seq, seq) })
+		if !has {
 			delete(m.there, seq)
 		}
 	}
+}
+
+// replaceScan is how many ready messages ReadyAt looks at where they are in no order.
+const replaceScan = 10_000
+
+// ReadyAt returns the ready message with a number. It may miss one among many that are in no order.
+func ReadyAt(b *backlog.Backlog, seq uint64) (found backlog.Handle, ok bool) {
+	n := 0
+	look := func(h backlog.Handle) bool {
+		if b.Seq(h) == seq {
+			found = h
+		}
+		n++
+		return found == 0 && n < replaceScan
+	}
+	if backlog.Ordered(b) {
+		backlog.From(b, seq-1, 1, func(h backlog.Handle) { look(h) })
+	} else {
+		b.Walk(look)
+	}
+	return found, found != 0
 }
