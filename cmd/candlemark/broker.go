@@ -201,7 +201,7 @@ func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	server := httpapi.NewServer(b.node.API(), b.users, sitesOf(cfg), resources.HTTPSockets(), samples, log) // with the same limits for both listeners together
+	server := httpapi.NewServer(b.node.API(), b.users, sitesOf(cfg, b.node.API()), resources.HTTPSockets(), samples, log) // with the same limits for both listeners together
 	if cfg.HTTP != "" {
 		if b.HTTP, err = b.listenHTTP(forward.HTTP, cfg.HTTP, nil, server, log); err != nil {
 			return err
@@ -217,21 +217,25 @@ func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 		}
 	}
 	if cfg.Metrics != "" {
-		server := httpapi.NewMetricsServer(b.node.API(), sitesOf(cfg), metricsSockets, cfg.MetricsPerObject)
+		server := httpapi.NewMetricsServer(b.node.API(), sitesOf(cfg, b.node.API()), metricsSockets, cfg.MetricsPerObject)
 		b.Metrics, err = b.listenHTTP(forward.Metrics, cfg.Metrics, nil, server, log)
 	}
 	return err
 }
 
 // sitesOf returns the rules for requests from pages of other sites. Browsers reach a leader also by the names of the other nodes.
-func sitesOf(cfg config.Config) *site.Rules {
-	hosts := slices.Clone(cfg.HTTPHosts)
-	for _, address := range cfg.Cluster.Addresses() {
-		if host, _, err := net.SplitHostPort(address); err == nil {
-			hosts = append(hosts, host)
+func sitesOf(cfg config.Config, nodes interface {
+	ClusterState() management.ClusterState
+},
+) *site.Rules {
+	return site.New(site.Config{Hosts: cfg.HTTPHosts, Proxied: cfg.HTTPProxied, Nodes: func() (hosts []string) {
+		for _, m := range nodes.ClusterState().Members {
+			if host, _, err := net.SplitHostPort(m.Address); err == nil {
+				hosts = append(hosts, host)
+			}
 		}
-	}
-	return site.New(site.Config{Hosts: hosts, Proxied: cfg.HTTPProxied})
+		return hosts
+	}})
 }
 
 // metricsSockets is the maximum number of connections of the port for metrics.

@@ -61,7 +61,7 @@ func serveMember(ctx context.Context, settings *config.Settings, log zerolog.Log
 	}
 	m.node, err = cluster.Open(cluster.Config{
 		TLS: secure,
-		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
+		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), ClientAddresses: m.addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
 		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, OnCommand: m.onCommand, Clients: m, Abandon: true, Log: log,
 	})
 	if err != nil {

@@ -28,7 +28,7 @@ func (m *member) describe() management.ClusterState {
 	c := management.ClusterState{ID: s.Cluster, Node: fullName(m.cfg.Cluster.Node), Leader: fullName(s.Leader), Term: s.Term, Committed: s.Committed}
 	for _, o := range s.Members {
 		c.Members = append(c.Members, management.Member{
-			Name: fullName(o.Name), Address: o.Address, Voter: o.Voter, Leader: o.Leads, Online: o.Online, Last: o.Last, Lag: o.Lag, Heard: o.Heard, Ahead: o.Ahead,
+			Name: fullName(o.Name), Address: o.Address, Clients: o.Clients, Voter: o.Voter, Leader: o.Leads, Online: o.Online, Last: o.Last, Lag: o.Lag, Heard: o.Heard, Ahead: o.Ahead,
 		})
 	}
 	for _, e := range s.Elections {
@@ -47,9 +47,9 @@ func fullName(name string) string {
 
 // memberNamed returns the member with a full name.
 func (m *member) memberNamed(full string) (string, error) {
-	for name := range m.cfg.Cluster.Addresses() {
-		if fullName(name) == full {
-			return name, nil
+	for _, o := range m.node.Status().Members {
+		if fullName(o.Name) == full {
+			return o.Name, nil
 		}
 	}
 	return "", management.ErrNoMember

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 
 	"candlemark/internal/admin/httpapi"
 	"candlemark/internal/admin/httpapi/exposition"
@@ -49,6 +50,26 @@ func (m *member) listen() error {
 		open(forward.HTTP, m.cfg.HTTP), open(forward.HTTPS, m.cfg.HTTPS),
 		open(forward.ServiceBus, m.cfg.ServiceBusHTTP), open(forward.ServiceBusTLS, m.cfg.ServiceBusHTTPS),
 	)
+}
+
+// addresses returns where this node serves clients, each kind=host:port: it is known to all nodes. A listener on all addresses of the machine is
+// found at the host that the other nodes know.
+func (m *member) addresses() (list []string) {
+	host, _, err := net.SplitHostPort(m.cfg.Cluster.Addresses()[m.cfg.Cluster.Node])
+	for _, kind := range []string{forward.AMQP, forward.AMQPS, forward.HTTP, forward.HTTPS, forward.Metrics, forward.ServiceBus, forward.ServiceBusTLS} {
+		for _, at := range m.front.Addresses(kind) {
+			tcp, is := at.(*net.TCPAddr)
+			if !is || err != nil {
+				continue
+			}
+			address := tcp.String()
+			if tcp.IP.IsUnspecified() {
+				address = net.JoinHostPort(host, strconv.Itoa(tcp.Port))
+			}
+			list = append(list, kind+"="+address)
+		}
+	}
+	return list
 }
 
 // dial connects with the leader for a client.
@@ -108,7 +129,7 @@ func (m *member) follow() error {
 	}, resources.HTTPSockets())
 	err := m.answer(forward.HTTP, m.cfg.HTTP, api)
 	if err == nil {
-		err = m.answer(forward.Metrics, m.cfg.Metrics, httpapi.NewFollowerMetricsServer(sitesOf(m.cfg), metricsSockets, m.ClusterState))
+		err = m.answer(forward.Metrics, m.cfg.Metrics, httpapi.NewFollowerMetricsServer(sitesOf(m.cfg, m), metricsSockets, m.ClusterState))
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err err
 		return nil
 	}
 	premium := cfg.ServiceBusMessage > config.StandardMessage
-	server := httpapi.NewServiceBusServer(b.node.API(), b.users, sitesOf(cfg), cfg.First.VHost, premium, serviceBusSockets, log) // with the same limits for both listeners together
+	server := httpapi.NewServiceBusServer(b.node.API(), b.users, sitesOf(cfg, b.node.API()), cfg.First.VHost, premium, serviceBusSockets, log) // with the same limits for both listeners together
 	if cfg.ServiceBusHTTP != "" {
 		if b.ServiceBus, err = b.listenHTTP(forward.ServiceBus, cfg.ServiceBusHTTP, nil, server, log); err != nil {
 			return err

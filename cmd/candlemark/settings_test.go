@@ -17,6 +17,7 @@ import (
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/config"
 	"candlemark/internal/admin/httpapi/site"
+	"candlemark/internal/admin/management"
 
 	"github.com/rs/zerolog"
 )
@@ -180,15 +181,20 @@ func TestKnownPasswordStaysHere(t *testing.T) {
 	}
 }
 
+// known is a cluster of which only the state is known.
+type known management.ClusterState
+
+func (k known) ClusterState() management.ClusterState { return management.ClusterState(k) }
+
 // TestSitesOfCluster_CLU21: browsers may call a leader by the names of all members, because other nodes pass their requests on as they are.
 func TestSitesOfCluster_CLU21(t *testing.T) {
 	cfg := config.Config{HTTPHosts: []string{"broker.example"}}
-	cfg.Cluster.Members = []string{"n1=h1.example:25672", "n2=h2.example:25672"}
+	nodes := known{Members: []management.Member{{Name: "n1", Address: "h1.example:25672"}, {Name: "n2", Address: "h2.example:25672"}}}
 	for host, want := range map[string]site.Refusal{"h2.example:15672": "", "broker.example": "", "other.example": site.UnknownHost} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Host = host
 		r.Header.Set("Cookie", "x=y")
-		if got := sitesOf(cfg).Judge(r); got != want {
+		if got := sitesOf(cfg, nodes).Judge(r); got != want {
 			t.Errorf("%s: %q", host, got)
 		}
 	}

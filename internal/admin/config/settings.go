@@ -136,7 +136,7 @@ var settings = []setting{
 	},
 	{name: "cluster-node", define: text(func(c *Config) *string { return &c.Cluster.Node }), keys: plain("cluster.node"), help: "`name` of this node among the members of a cluster; empty for a broker alone"},
 	{
-		name: "cluster-member", define: texts(func(c *Config) *[]string { return &c.Cluster.Members }), keys: []key{{name: "cluster.member.*"}, {"cluster_formation.classic_config.nodes.*", classicNode}}, help: "`member` of the cluster, name=host:port; repeated for each, this node included, and the same on all nodes",
+		name: "cluster-member", define: texts(func(c *Config) *[]string { return &c.Cluster.Members }), keys: []key{{name: "cluster.member.*"}, {"cluster_formation.classic_config.nodes.*", classicNode}}, help: "`node` of the cluster, name=host:port; repeated for each with which this one forms a cluster, or one of which it joins, and for itself",
 	},
 	{name: "cluster-listen", define: text(func(c *Config) *string { return &c.Cluster.Listen }), keys: plain("cluster.listen"), help: "`address` to listen on for the other nodes, host:port; by default this member's"},
 	{

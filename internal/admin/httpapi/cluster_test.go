@@ -32,7 +32,7 @@ func (f *nodesFake) Drain(node string) error {
 func TestCluster_CLU22(t *testing.T) {
 	f := &nodesFake{fake: newFixture(t), state: management.ClusterState{
 		ID: "c", Node: "rabbit@n1", Leader: "rabbit@n1", Term: 3, Committed: 9, Members: []management.Member{
-			{Name: "rabbit@n1", Address: "h1:1", Voter: true, Leader: true, Online: true, Last: 9},
+			{Name: "rabbit@n1", Address: "h1:1", Clients: []string{"amqp=h1:2"}, Voter: true, Leader: true, Online: true, Last: 9},
 			{Name: "rabbit@n2", Address: "h2:1", Voter: true, Online: true, Last: 7, Lag: 2, Heard: 80 * time.Millisecond, Ahead: -time.Millisecond},
 			{Name: "rabbit@n3", Voter: false, Online: true, Heard: -1},
 		},
@@ -42,9 +42,9 @@ func TestCluster_CLU22(t *testing.T) {
 	const check = "/api/health/checks/node-is-quorum-critical"
 	run(t, h, []step{
 		{"GET", "/api/x/cluster", "", 200, `{"id":"c","node":"candlemark@here","leader":"rabbit@n1","term":3,"committed":9,"members":[` +
-			`{"name":"rabbit@n1","address":"h1:1","role":"leader","online":true,"match":9,"lag":0,"last_contact_ms":0,"clock_offset_ms":0},` +
-			`{"name":"rabbit@n2","address":"h2:1","role":"follower","online":true,"match":7,"lag":2,"last_contact_ms":80,"clock_offset_ms":-1},` +
-			`{"name":"rabbit@n3","address":"","role":"learner","online":true,"match":0,"lag":0,"last_contact_ms":null,"clock_offset_ms":0}],` +
+			`{"name":"rabbit@n1","address":"h1:1","client_addresses":["amqp=h1:2"],"role":"leader","online":true,"match":9,"lag":0,"last_contact_ms":0,"clock_offset_ms":0},` +
+			`{"name":"rabbit@n2","address":"h2:1","client_addresses":[],"role":"follower","online":true,"match":7,"lag":2,"last_contact_ms":80,"clock_offset_ms":-1},` +
+			`{"name":"rabbit@n3","address":"","client_addresses":[],"role":"learner","online":true,"match":0,"lag":0,"last_contact_ms":null,"clock_offset_ms":0}],` +
 			`"elections":[{"term":2,"leader":"rabbit@n2","timestamp_in_ms":1000},{"term":3,"leader":"rabbit@n1","timestamp_in_ms":2000}]}`},
 		{"PUT", "/api/x/cluster/leader", `{"node":"rabbit@n2"}`, 204, ""},
 		{"PUT", "/api/x/cluster/leader", `{"node":"rabbit@n4"}`, 404, absent},

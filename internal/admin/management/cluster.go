@@ -56,7 +56,8 @@ func (c *ClusterState) Previous() string {
 // Member is a node of a cluster.
 type Member struct {
 	Name, Address string
-	Voter         bool // false for a new one that has not got all data
+	Clients       []string // its addresses for clients, each kind=host:port
+	Voter         bool     // false for a new one that has not got all data
 	Leader        bool
 	Online        bool
 	Last, Lag     uint64        // the last entry of its log, and how many entries behind the leader that is

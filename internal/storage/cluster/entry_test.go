@@ -95,11 +95,11 @@ func (alone) trusted(position, string) bool                        { return true
 
 // TestNoVotesAtTheStart_CLU6: a node that has just started refuses to vote.
 func TestNoVotesAtTheStart_CLU6(t *testing.T) {
-	var address func(string) (string, error)
+	var addresses func(string) []string
 	listen := func(identity string) *wire.Port {
 		p, err := wire.Listen("127.0.0.1:0", wire.Config{
 			Secret: []byte("secret"), Log: zerolog.Nop(), Lost: func(string) {}, Judge: func(wire.Hello) wire.Answer { return wire.Answer{} },
-			Hello: func() wire.Hello { return wire.Hello{From: identity} }, Address: func(to string) (string, error) { return address(to) },
+			Hello: func() wire.Hello { return wire.Hello{From: identity} }, Addresses: func(to string) []string { return addresses(to) },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestNoVotesAtTheStart_CLU6(t *testing.T) {
 		return p
 	}
 	to, from := listen("n1/1"), listen("n2/2")
-	address = func(string) (string, error) { return to.Addr().String(), nil }
+	addresses = func(string) []string { return []string{to.Addr().String()} }
 	starting := newTransport("n1/1", to, time.Hour, hclog.NewNullLogger())
 	defer starting.Close()
 	caller := newTransport("n2/2", from, time.Hour, hclog.NewNullLogger())

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,24 +12,27 @@ import (
 )
 
 // hello returns what this node says of itself.
-func (n *Node) hello() wire.Hello {
+func (m *membership) hello() wire.Hello {
+	n := m.node
 	_, wall := n.timing.read()
-	return wire.Hello{Wall: wall, Cluster: n.self.cluster(), Members: roster(n.cfg.Members), From: n.self.identity()}
+	return wire.Hello{Wall: wall, Cluster: n.self.cluster(), Members: roster(n.cfg.Members), From: n.self.identity(), Place: m.own().said()}
 }
 
 // judge decides about a caller.
-func (n *Node) judge(h wire.Hello) wire.Answer {
-	a := wire.Answer{Cluster: n.self.cluster(), Node: n.self.identity(), Applied: n.machine.applied()}
-	own := roster(n.cfg.Members)
+func (m *membership) judge(h wire.Hello) wire.Answer {
+	n := m.node
+	a := wire.Answer{Cluster: n.self.cluster(), Node: n.self.identity(), Members: roster(n.cfg.Members), Place: m.own().said(), Applied: n.machine.applied()}
+	removed := ""
+	if n.started() && (h.Kind == wire.KindLog || h.Kind == wire.KindJoin && h.Cluster != "") {
+		removed = m.replaced(h.From)
+	}
 	switch {
 	case !n.started():
 		a.Error = n.cfg.Name + " is starting"
-	case h.Members != own:
-		a.Error = fmt.Sprintf("the settings of %s name the members %s, those of %s name %s", n.cfg.Name, own, nameOf(h.From), h.Members)
-	case n.cfg.Members[nameOf(h.From)] == "" || nameOf(h.From) == n.cfg.Name:
+	case nameOf(h.From) == "" || nameOf(h.From) == n.cfg.Name:
 		a.Error = fmt.Sprintf("%q is not the name of another member", nameOf(h.From))
-	case h.Kind == wire.KindLog && n.replaced(h.From):
-		a.Error = fmt.Sprintf("%s was replaced by another node of this name: its folder must be emptied", h.From)
+	case removed != "":
+		a.Error = removed
 	case h.Kind == wire.KindAsk:
 	case h.Kind == Drain || h.Kind == Revive:
 		if err := n.cfg.obey(h.Kind); err != nil {
@@ -38,7 +40,7 @@ func (n *Node) judge(h wire.Hello) wire.Answer {
 		}
 	case h.Kind == wire.KindJoin:
 		if a.Error = n.timing.far(nameOf(h.From), h.Wall); a.Error == "" {
-			n.admit(h.From)
+			m.admit(caller(h))
 		}
 	case h.Kind != wire.KindLog && (h.Kind != wire.KindClient || h.Client == nil):
 		a.Error = fmt.Sprintf("there is no kind of connection %q", h.Kind)
@@ -64,44 +66,57 @@ func (n *Node) judge(h wire.Hello) wire.Answer {
 	return a
 }
 
-// replaced reports whether a caller is the former life of a member. A node without a leader does not know: its configuration may be old.
-func (n *Node) replaced(identity string) bool {
-	leader := n.leader()
-	if leader == "" || leader == identity {
-		return false
-	}
-	another := false
-	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
-		if string(s.ID) == identity {
-			return false
-		}
-		another = another || nameOf(string(s.ID)) == nameOf(identity)
-	}
-	return another
-}
-
-// form makes this node a voter. If all members are there and none belongs to a cluster, the one with the lowest name forms it: it writes the
-// members into its log. If there is a cluster, this node asks to be a member of it. It ends when this node votes.
-func (n *Node) form() {
-	names := slices.Sorted(maps.Keys(n.cfg.Members))
+// form makes this node a voter, and lets the members know where it is. If all nodes of the settings are there, have the same settings, and none belongs
+// to a cluster, the one with the lowest name forms it: it writes the members into its log. If there is a cluster, this node asks to be a member of it.
+func (m *membership) form() {
+	n := m.node
 	last := ""
 	for !n.Votes() {
-		ids, problem := n.survey(names)
+		members, problem := m.survey()
 		if problem != "" && problem != last {
 			n.cfg.Log.Info().Str("reason", problem).Msg("this node is not a member of a cluster yet")
 		}
 		last = problem
-		if problem == "" && names[0] == n.cfg.Name {
-			if err := n.bootstrap(ids); err != nil {
+		if problem == "" && nameOf(members[0]) == n.cfg.Name {
+			if err := m.bootstrap(members); err != nil {
 				n.fail(err)
+				return
 			}
+			break
+		}
+		if !n.pause(min(n.cfg.Timeout/4, surveyPause)) {
 			return
 		}
-		select {
-		case <-time.After(min(n.cfg.Timeout/4, surveyPause)):
-		case <-n.ended:
-			return
+	}
+	for !m.placed() && n.pause(n.cfg.Timeout) {
+		m.tell()
+	}
+}
+
+// tell lets the leader know where this node is. A node that has moved may not be told who leads.
+func (m *membership) tell() {
+	n := m.node
+	if n.raft.State() == raft.Leader {
+		m.admit(m.own())
+		return
+	}
+	for _, s := range m.servers() {
+		if string(s.ID) == n.self.identity() {
+			continue
 		}
+		for _, address := range m.addresses(string(s.ID)) {
+			_, _ = n.port.Ask(address, wire.KindJoin)
+		}
+	}
+}
+
+// pause waits, and returns false at the end of the node.
+func (n *Node) pause(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-n.ended:
+		return false
 	}
 }
 
@@ -110,26 +125,21 @@ const surveyPause = 200 * time.Millisecond
 
 // Votes reports whether this node is a voter, by its own log.
 func (n *Node) Votes() bool {
-	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
-		if string(s.ID) == n.self.identity() {
-			return s.Suffrage == raft.Voter
-		}
-	}
-	return false
+	s, is := n.members.member(n.self.identity())
+	return is && s.Suffrage == raft.Voter
 }
 
-// survey asks all members who they are; problems say why this node can form no cluster.
-func (n *Node) survey(names []string) (ids []string, problems string) {
+// survey asks all nodes of the settings who they are. It returns their places, in the order of their names; problems say why this node can form no cluster.
+func (m *membership) survey() (members []string, problems string) {
+	n := m.node
 	var list []string
-	for _, name := range names {
-		if name == n.cfg.Name {
-			ids = append(ids, n.self.identity())
-			continue
-		}
+	members = append(members, m.own().String())
+	for _, name := range m.seeds() {
 		a, err := n.port.Ask(n.cfg.Members[name], wire.KindAsk)
 		if err == nil && a.Cluster != "" {
 			_, err = n.port.Ask(n.cfg.Members[name], wire.KindJoin)
 		}
+		own := roster(n.cfg.Members)
 		switch {
 		case err != nil:
 			list = append(list, fmt.Sprintf("%s: %v", name, err))
@@ -137,28 +147,36 @@ func (n *Node) survey(names []string) (ids []string, problems string) {
 			list = append(list, fmt.Sprintf("%s: the cluster %s exists; this node asks to be a member of it", name, a.Cluster))
 		case nameOf(a.Node) != name:
 			list = append(list, fmt.Sprintf("%s is %s", name, a.Node))
+		case a.Members != own && a.Version >= wire.Places: // an older version has compared them itself
+			list = append(list, fmt.Sprintf("the settings of %s name the members %s, those of %s name %s", n.cfg.Name, own, name, a.Members))
 		}
-		ids = append(ids, a.Node)
+		members = append(members, a.Node+" "+a.Place)
 	}
-	return ids, strings.Join(list, "; ")
+	slices.Sort(members)
+	return members, strings.Join(list, "; ")
 }
 
 // bootstrap makes this node the first of a cluster.
-func (n *Node) bootstrap(ids []string) error {
-	if err := n.self.join(clusterOf(ids), ids); err != nil {
+func (m *membership) bootstrap(members []string) error {
+	n := m.node
+	var ids []string
+	for _, m := range members {
+		ids = append(ids, placeOf(m).identity)
+	}
+	if err := n.self.join(clusterOf(ids), members); err != nil {
 		return err
 	}
 	n.cfg.Log.Info().Str("cluster", n.self.cluster()).Str("members", strings.Join(ids, " ")).Msg("the cluster is formed")
-	if err := n.raft.BootstrapCluster(membersOf(ids)).Error(); err != nil {
+	if err := n.raft.BootstrapCluster(membersOf(members)).Error(); err != nil {
 		return err
 	}
 	n.transport.campaign() // nobody leads yet
 	return nil
 }
 
-func membersOf(ids []string) (c raft.Configuration) {
-	for _, id := range ids {
-		c.Servers = append(c.Servers, raft.Server{ID: raft.ServerID(id), Address: raft.ServerAddress(id)})
+func membersOf(places []string) (c raft.Configuration) {
+	for _, p := range places {
+		c.Servers = append(c.Servers, raft.Server{ID: raft.ServerID(placeOf(p).identity), Address: raft.ServerAddress(p)})
 	}
 	return c
 }
@@ -166,59 +184,74 @@ func membersOf(ids []string) (c raft.Configuration) {
 // catchUp is how long a new member may take to get the data.
 const catchUp = time.Hour
 
-// admit makes a node a member, if this one leads, instead of an earlier life of it. One is admitted at a time; it is asked for again and
-// again.
-func (n *Node) admit(identity string) {
-	if n.raft.State() != raft.Leader || !n.admitting.CompareAndSwap(false, true) {
+// admit makes a node a member, if this one leads, instead of an earlier life of it, or notes where a member is now. One is admitted at a time; it is asked
+// for again and again.
+func (m *membership) admit(p place) {
+	n := m.node
+	if n.raft.State() != raft.Leader || !m.admitting.CompareAndSwap(false, true) {
 		return
 	}
 	n.workers.Go(func() {
-		defer n.admitting.Store(false)
-		if err := n.replace(identity); err != nil {
-			n.cfg.Log.Warn().Str("node", identity).Err(err).Msg("a node could not be made a member")
+		defer m.admitting.Store(false)
+		if err := m.replace(p); err != nil {
+			n.cfg.Log.Warn().Str("node", p.identity).Err(err).Msg("a node could not be made a member")
 		}
 	})
 }
 
 // replace removes an earlier life of a node, adds the new one without a vote, and gives it a vote when it has the data.
-func (n *Node) replace(identity string) error {
-	id, address := raft.ServerID(identity), raft.ServerAddress(identity)
+func (m *membership) replace(p place) error {
+	n := m.node
+	if old := m.outdated(); old != "" {
+		if len(m.addresses(p.identity)) == 0 {
+			return fmt.Errorf("%s has a version that knows only members of the settings, or does not answer", old)
+		}
+		p = place{identity: p.identity}
+	}
+	id, address, patience := raft.ServerID(p.identity), raft.ServerAddress(p.String()), n.cfg.Timeout*10
 	suffrage := raft.Staging
-	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
+	for _, s := range m.servers() {
 		switch {
 		case s.ID == id:
 			suffrage = s.Suffrage
-		case nameOf(string(s.ID)) == nameOf(identity):
-			n.cfg.Log.Warn().Str("node", string(s.ID)).Str("by", identity).Msg("a member of the cluster is replaced")
-			if err := n.raft.RemoveServer(s.ID, 0, n.cfg.Timeout*10).Error(); err != nil {
+			if suffrage == raft.Voter && (s.Address == address || p.address == "") {
+				return nil
+			}
+		case nameOf(string(s.ID)) == nameOf(p.identity):
+			n.cfg.Log.Warn().Str("node", string(s.ID)).Str("by", p.identity).Msg("a member of the cluster is replaced")
+			if err := n.raft.RemoveServer(s.ID, 0, patience).Error(); err != nil {
 				return err
 			}
 		}
 	}
 	if suffrage == raft.Voter {
-		return nil
+		n.cfg.Log.Info().Str("node", p.identity).Str("address", p.address).Strs("clients", p.clients).Msg("a member has told where it is")
+		return n.raft.AddVoter(id, address, 0, patience).Error()
 	}
-	if suffrage != raft.Nonvoter {
-		if err := n.raft.AddNonvoter(id, address, 0, n.cfg.Timeout*10).Error(); err != nil {
-			return err
-		}
+	if err := n.raft.AddNonvoter(id, address, 0, patience).Error(); err != nil {
+		return err
 	}
+	if err := m.caughtUp(p); err != nil {
+		return err
+	}
+	return n.raft.AddVoter(id, address, 0, patience).Error()
+}
+
+// caughtUp waits until a new member has what is committed now. Errors: it takes too long, or this node does not lead any more.
+func (m *membership) caughtUp(p place) error {
+	n := m.node
 	until := time.Now().Add(catchUp)
 	for target := n.raft.CommitIndex(); ; {
-		if a, err := n.port.Ask(n.cfg.Members[nameOf(identity)], wire.KindAsk); err == nil && a.Node == identity && a.Applied >= target {
-			break
+		for _, at := range m.addresses(p.String()) {
+			if a, err := n.port.Ask(at, wire.KindAsk); err == nil && a.Node == p.identity && a.Applied >= target {
+				return nil
+			}
 		}
-		select {
-		case <-time.After(n.cfg.Timeout / 4):
-		case <-n.ended:
-			return ErrLost
-		}
-		if n.raft.State() != raft.Leader {
+		if !n.pause(n.cfg.Timeout/4) || n.raft.State() != raft.Leader {
 			return ErrLost
 		}
 		if time.Now().After(until) {
-			return fmt.Errorf("%s did not get the data within %v", identity, catchUp)
+			return fmt.Errorf("%s did not get the data within %v", p.identity, catchUp)
 		}
 	}
-	return n.raft.AddVoter(id, address, 0, n.cfg.Timeout*10).Error()
 }

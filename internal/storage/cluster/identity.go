@@ -49,7 +49,7 @@ type identityFile struct {
 	Name    string   `json:"name"`
 	Life    string   `json:"life"`
 	Cluster string   `json:"cluster,omitempty"` // "" while it is not formed
-	First   []string `json:"first,omitempty"`   // identities of the first members, if this node has formed the cluster
+	First   []string `json:"first,omitempty"`   // places of the first members, if this node has formed the cluster
 }
 
 // openSelf reads the file, and creates it if missing.

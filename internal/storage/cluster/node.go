@@ -29,10 +29,12 @@ import (
 type Config struct {
 	Dir     string            // the data folder
 	Name    string            // of this node
-	Members map[string]string // the addresses (host:port) of all nodes, by name
-	Listen  string            // the address of the port of the cluster; by default this node's in Members
-	Secret  []byte            // shared by all nodes; may be empty with TLS
-	TLS     wire.TLS          // the certificates of the connections to other nodes; nil for none
+	Members map[string]string // the addresses (host:port) of this node and those that form the cluster with it, or one of which it joins, by name
+	// ClientAddresses is where this node serves clients, each kind=host:port; the members know it (CLU-24).
+	ClientAddresses []string
+	Listen          string   // the address of the port of the cluster; by default this node's in Members
+	Secret          []byte   // shared by all nodes; may be empty with TLS
+	TLS             wire.TLS // the certificates of the connections to other nodes; nil for none
 	// Timeout is how long a follower waits for a leader that is silent before it may become a candidate, 800 ms by default.
 	Timeout time.Duration
 	// Hang is how long a write to the log of a leader may take, 2 s by default; one to its journal, which also waits for checkpoints,
@@ -84,14 +86,14 @@ type Node struct {
 	transport *transport
 	raft      *raft.Raft
 
-	once      sync.Once
-	ended     chan struct{} // failed, or being closed
-	workers   sync.WaitGroup
-	asked     atomic.Int64 // questions to raft without an answer
-	leads     chan bool
-	ready     chan struct{} // closed when raft has been started
-	closing   atomic.Bool
-	admitting atomic.Bool
+	once    sync.Once
+	ended   chan struct{} // failed, or being closed
+	workers sync.WaitGroup
+	asked   atomic.Int64 // questions to raft without an answer
+	leads   chan bool
+	ready   chan struct{} // closed when raft has been started
+	closing atomic.Bool
+	members membership
 }
 
 // defaultTimeout is short enough for clients that wait, and long enough for a busy machine.
@@ -115,7 +117,7 @@ func Open(cfg Config) (n *Node, err error) {
 		cfg.Machine = clock.System()
 	}
 	n = &Node{cfg: cfg, ended: make(chan struct{}), leads: make(chan bool, 64), ready: make(chan struct{})}
-	n.machine = newMachine(n)
+	n.machine, n.members.node = newMachine(n), n
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -180,14 +182,9 @@ func (n *Node) follows() error {
 func (n *Node) start() (err error) {
 	logger := hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: logWriter{n.cfg.Log}, DisableTime: true})
 	n.port, err = wire.Listen(n.cfg.Listen, wire.Config{
-		Secret: n.cfg.Secret, TLS: n.cfg.TLS, Hello: n.hello, Judge: n.judge, Network: n.cfg.Network, Log: n.cfg.Log,
-		Address: func(identity string) (string, error) {
-			if a := n.cfg.Members[nameOf(identity)]; a != "" {
-				return a, nil
-			}
-			return "", fmt.Errorf("%s is not a member of the cluster", nameOf(identity))
-		},
-		Client: func(conn net.Conn, c wire.Client) { n.cfg.Clients.Take(conn, c) },
+		Secret: n.cfg.Secret, TLS: n.cfg.TLS, Hello: n.members.hello, Judge: n.members.judge, Network: n.cfg.Network, Log: n.cfg.Log,
+		Addresses: n.members.addresses,
+		Client:    func(conn net.Conn, c wire.Client) { n.cfg.Clients.Take(conn, c) },
 		Lost: func(peer string) {
 			if n.started() {
 				n.transport.lost(peer)
@@ -203,7 +200,7 @@ func (n *Node) start() (err error) {
 	}
 	n.transport = newTransport(n.self.identity(), n.port, silent, logger)
 	n.transport.node = n
-	n.transport.leader, n.transport.rank = n.leader, n.rank
+	n.transport.leader, n.transport.rank = n.leader, n.members.rank
 	c := raft.DefaultConfig()
 	c.LocalID, c.Logger, c.NoSnapshotRestoreOnStart, c.NotifyCh = raft.ServerID(n.self.identity()), logger, true, n.leads
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = n.cfg.Timeout, n.cfg.Timeout, n.cfg.Timeout
@@ -221,7 +218,7 @@ func (n *Node) start() (err error) {
 			return err
 		}
 	}
-	n.workers.Go(n.form)
+	n.workers.Go(n.members.form)
 	n.workers.Go(n.compact)
 	n.workers.Go(n.keep)
 	n.workers.Go(n.watch)
@@ -237,16 +234,6 @@ func (n *Node) Leader() string { return nameOf(n.leader()) }
 func (n *Node) leader() string {
 	_, id := n.raft.LeaderWithID()
 	return string(id)
-}
-
-// rank returns how many members other than the leader have a lower name than this node, and the number of members.
-func (n *Node) rank(leader string) (rank, members int) {
-	for name := range n.cfg.Members {
-		if name < n.cfg.Name && name != nameOf(leader) {
-			rank++
-		}
-	}
-	return rank, len(n.cfg.Members)
 }
 
 // Lead waits until everything committed is applied, and returns the stores for the broker of this term. Errors: ErrLost, or of the disk.

@@ -60,7 +60,8 @@ func (e *elections) all() []Election {
 // Member is a node of the cluster, by the members that raft knows, or, before the cluster is formed, by the settings.
 type Member struct {
 	Name, Address string
-	Voter         bool // it counts in elections and for commits; a new one does not until it has the data
+	Clients       []string // its addresses for clients, each kind=host:port
+	Voter         bool     // it counts in elections and for commits; a new one does not until it has the data
 	Leads, Self   bool
 	// Online: it is this node, or was heard a short time ago. Nodes hear the leader, and the leader hears all.
 	Online bool
@@ -76,7 +77,7 @@ const online = 2 * time.Second
 // Status describes the cluster. It asks nobody.
 func (n *Node) Status() Status {
 	s := Status{Cluster: n.self.cluster(), Leader: n.Leader(), Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), Elections: n.elected.all()}
-	servers := n.raft.GetConfiguration().Configuration().Servers
+	servers := n.members.servers()
 	if len(servers) == 0 {
 		for name := range n.cfg.Members {
 			servers = append(servers, raft.Server{ID: raft.ServerID(identityOf(name, "")), Suffrage: raft.Voter})
@@ -88,7 +89,9 @@ func (n *Node) Status() Status {
 	for _, server := range servers {
 		id := string(server.ID)
 		m := Member{Name: nameOf(id), Voter: server.Suffrage == raft.Voter, Heard: -1, Last: n.witness.seen[id].Index, Ahead: apart[nameOf(id)]}
-		m.Address, m.Self, m.Leads = n.cfg.Members[m.Name], m.Name == n.cfg.Name, m.Name == s.Leader
+		p := placeOf(string(server.Address))
+		m.Address, m.Clients = cmp.Or(p.address, n.cfg.Members[m.Name]), p.clients
+		m.Self, m.Leads = m.Name == n.cfg.Name, m.Name == s.Leader
 		if at, heard := n.witness.at[id]; heard {
 			m.Heard = now.Sub(at)
 			m.Online = m.Heard < online
@@ -123,8 +126,8 @@ func (n *Node) Command(name, command string) error {
 	if name == n.cfg.Name {
 		return n.cfg.obey(command)
 	}
-	address, ok := n.cfg.Members[name]
-	if !ok {
+	address := n.members.addressOf(name)
+	if address == "" {
 		return wire.ErrRefused
 	}
 	_, err := n.port.Ask(address, command)
@@ -148,7 +151,7 @@ func (n *Node) TransferLeadership(to string) error {
 	if to == n.Leader() {
 		return nil
 	}
-	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
+	for _, s := range n.members.servers() {
 		if nameOf(string(s.ID)) == to {
 			return n.raft.LeadershipTransferToServer(s.ID, s.Address).Error()
 		}

@@ -103,14 +103,8 @@ func (t *timing) begin(term uint64) (*reign, error) {
 
 // now returns the time of the cluster with which the broker of a term begins; false if too few nodes have answered.
 func (t *timing) now(term uint64) (int64, bool) {
-	var voters []string
-	for _, s := range t.node.raft.GetConfiguration().Configuration().Servers {
-		if s.Suffrage == raft.Voter {
-			voters = append(voters, nameOf(string(s.ID)))
-		}
-	}
 	now, wall := t.read()
-	return t.clocks.Begin(term, voters, now, wall)
+	return t.clocks.Begin(term, t.node.members.voters(), now, wall)
 }
 
 // dated is the machine of a broker's clock: its wall clock is that of the cluster (CLU-10).

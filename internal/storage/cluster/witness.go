@@ -91,7 +91,7 @@ func (w *witness) stuck() bool {
 	if w.node.leader() != "" || now.Sub(w.led) < long {
 		return false
 	}
-	for _, s := range w.node.raft.GetConfiguration().Configuration().Servers {
+	for _, s := range w.node.members.servers() {
 		if id := string(s.ID); s.Suffrage == raft.Voter && id != w.node.self.identity() && now.Sub(w.at[id]) > long/4 {
 			return false
 		}
@@ -101,7 +101,7 @@ func (w *witness) stuck() bool {
 
 // keep stores what was seen of the present members, if that has changed.
 func (w *witness) keep() error {
-	members := w.node.raft.GetConfiguration().Configuration().Servers
+	members := w.node.members.servers()
 	w.mu.Lock()
 	if w.node.leader() != "" {
 		w.led = time.Now()
@@ -145,7 +145,7 @@ func (w *witness) needed() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	first, now := uint64(math.MaxUint64), time.Now()
-	for _, s := range w.node.raft.GetConfiguration().Configuration().Servers {
+	for _, s := range w.node.members.servers() {
 		id := string(s.ID)
 		moved, ok := w.moved[id]
 		if !ok {
@@ -193,7 +193,7 @@ func (n *Node) FreeDisk() int64 {
 	w := n.witness
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
+	for _, s := range n.members.servers() {
 		id := string(s.ID)
 		if s.Suffrage != raft.Voter || id == n.self.identity() {
 			continue

@@ -32,7 +32,8 @@ type election struct {
 type memberItem struct {
 	Name    string   `json:"name"`
 	Address string   `json:"address"`
-	Role    string   `json:"role"` // leader, follower, or learner: a new node that has not got all data
+	Clients []string `json:"client_addresses"` // each kind=host:port
+	Role    string   `json:"role"`             // leader, follower, or learner: a new node that has not got all data
 	Online  bool     `json:"online"`
 	Match   uint64   `json:"match"`
 	Lag     uint64   `json:"lag"`
@@ -45,7 +46,7 @@ func cluster(r *rest.Request) (any, error) {
 	c := r.Broker.ClusterState()
 	item := clusterItem{ID: c.ID, Node: r.Node, Leader: c.Leader, Term: c.Term, Committed: c.Committed, Members: []memberItem{}, Elections: []election{}}
 	for _, m := range c.Members {
-		one := memberItem{Name: m.Name, Address: m.Address, Role: roleOf(&m), Online: m.Online, Match: m.Last, Lag: m.Lag, Ahead: milliseconds(m.Ahead)}
+		one := memberItem{Name: m.Name, Address: m.Address, Clients: append([]string{}, m.Clients...), Role: roleOf(&m), Online: m.Online, Match: m.Last, Lag: m.Lag, Ahead: milliseconds(m.Ahead)}
 		if m.Heard >= 0 {
 			heard := milliseconds(m.Heard)
 			one.Heard = &heard

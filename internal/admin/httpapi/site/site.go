@@ -16,6 +16,8 @@ type Config struct {
 	// Hosts are names of the broker besides the names of this machine: exact names, "*.example.com" for all below, "*" for
 	// any.
 	Hosts []string
+	// Nodes returns the hosts of the nodes of the broker's cluster, which are names of the broker, too; nil for none.
+	Nodes func() []string
 	// Proxied: requests from this machine may come from strangers.
 	Proxied bool
 }
@@ -127,6 +129,9 @@ func (r *Rules) knows(q *http.Request) bool {
 	}
 	name = normal(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"))
 	if _, err := netip.ParseAddr(name); err == nil || name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	if r.Nodes != nil && slices.ContainsFunc(r.Nodes(), func(known string) bool { return normal(known) == name }) {
 		return true
 	}
 	return slices.Contains(r.machine, name) || slices.ContainsFunc(r.Hosts, func(known string) bool {

@@ -19,7 +19,7 @@ func openClients(t *testing.T, judged chan<- wire.Hello, got chan<- wire.Client)
 	var at func() string
 	p, err := wire.Listen("127.0.0.1:0", wire.Config{
 		Secret: []byte("secret"), Log: zerolog.Nop(), Lost: func(string) {}, Hello: func() wire.Hello { return wire.Hello{From: "n1/1", Cluster: "c"} },
-		Address: func(string) (string, error) { return at(), nil },
+		Addresses: func(string) []string { return []string{at()} },
 		Judge: func(h wire.Hello) wire.Answer {
 			judged <- h
 			if h.Client.Term != 7 {

@@ -17,8 +17,11 @@ import (
 // Versions of what nodes say to each other that this program knows.
 const (
 	oldest = 1
-	newest = 1
+	newest = 2
 )
+
+// Places is the first version whose nodes know the addresses of members from the log; before it only the settings had them.
+const Places = 2
 
 // Patience is how long a hello may take.
 const Patience = 5 * time.Second
@@ -53,6 +56,7 @@ type Hello struct {
 	Members string `json:"members"` // Roster of the settings
 	From    string `json:"from"`    // identity: name and life
 	To      string `json:"to"`      // identity of who is called; "" in a question
+	Place   string `json:"place"`   // where From is: its address for nodes, and those for clients, with spaces between them
 	Wall    int64  `json:"wall"`    // its wall clock, ns since 1970
 	Nonce   []byte `json:"nonce"`
 
@@ -65,6 +69,8 @@ type Answer struct {
 	Version int    `json:"version"`
 	Cluster string `json:"cluster"`
 	Node    string `json:"node"`    // identity
+	Place   string `json:"place"`   // where it is, as in Hello
+	Members string `json:"members"` // Roster of the settings
 	Applied uint64 `json:"applied"` // the last entry that it has
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -20,8 +21,8 @@ const maxHellos = 64 // at the same time
 // Config of a Port.
 type Config struct {
 	Secret []byte
-	// Address returns where a node listens, by its identity.
-	Address func(identity string) (string, error)
+	// Addresses returns where a node may listen, by its identity or its address in raft's configuration, which begins with the identity; nothing if it is no member.
+	Addresses func(of string) []string
 	// Hello returns what this node says of itself: Cluster, Members, From.
 	Hello func() Hello
 	// Judge decides about a caller; it is called from many goroutines.
@@ -188,11 +189,12 @@ func (p *Port) Close() error {
 // Addr implements net.Listener.
 func (p *Port) Addr() net.Addr { return p.listener.Addr() }
 
-// Dial implements raft.StreamLayer; the address is an identity.
+// Dial implements raft.StreamLayer; the address begins with an identity.
 func (p *Port) Dial(to raft.ServerAddress, patience time.Duration) (net.Conn, error) {
 	h := p.cfg.Hello()
-	h.Kind, h.To = KindLog, string(to)
-	conn, err := p.dial(h, patience)
+	h.Kind = KindLog
+	h.To, _, _ = strings.Cut(string(to), " ")
+	conn, err := p.dial(h, string(to), patience)
 	if err != nil {
 		return nil, err
 	}
@@ -204,15 +206,22 @@ func (p *Port) Dial(to raft.ServerAddress, patience time.Duration) (net.Conn, er
 func (p *Port) DialClient(to string, c Client, patience time.Duration) (net.Conn, error) {
 	h := p.cfg.Hello()
 	h.Kind, h.To, h.Client = KindClient, to, &c
-	return p.dial(h, patience)
+	return p.dial(h, to, patience)
 }
 
-// dial calls the node h.To.
-func (p *Port) dial(h Hello, patience time.Duration) (net.Conn, error) {
-	address, err := p.cfg.Address(h.To)
-	if err != nil {
-		return nil, err
+// dial calls the node h.To at the first of its addresses where it is.
+func (p *Port) dial(h Hello, to string, patience time.Duration) (conn net.Conn, err error) {
+	err = fmt.Errorf("%s is not a member of the cluster", h.To)
+	for _, address := range p.cfg.Addresses(to) {
+		if conn, err = p.call(h, address, patience); err == nil {
+			return conn, nil
+		}
 	}
+	return nil, err
+}
+
+// call calls the node h.To at an address.
+func (p *Port) call(h Hello, address string, patience time.Duration) (net.Conn, error) {
 	conn, err := p.connect(address, patience)
 	if err != nil {
 		return nil, err
@@ -275,15 +284,17 @@ func (p *Port) Ask(address, kind string) (Answer, error) {
 
 // Refuses reports whether nobody listens at the address of a peer: its process has ended.
 func (p *Port) Refuses(identity string) bool {
-	address, err := p.cfg.Address(identity)
-	if err != nil {
-		return false
+	list := p.cfg.Addresses(identity)
+	for _, address := range list {
+		conn, err := p.cfg.Network.Dial(address, 200*time.Millisecond)
+		if err == nil {
+			_ = conn.Close()
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			return false
+		}
 	}
-	conn, err := p.cfg.Network.Dial(address, 200*time.Millisecond)
-	if err == nil {
-		_ = conn.Close()
-	}
-	return errors.Is(err, syscall.ECONNREFUSED)
+	return len(list) > 0
 }
 
 // link is a connection of the log.

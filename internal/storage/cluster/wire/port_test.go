@@ -26,8 +26,8 @@ func port(t *testing.T, secret string, judge func(wire.Hello) wire.Answer, log i
 	var at func() string
 	p, err := wire.Listen("127.0.0.1:0", wire.Config{
 		Secret: []byte(secret), Judge: judge, Log: zerolog.New(log), Lost: func(peer string) { lost <- peer },
-		Hello:   func() wire.Hello { return wire.Hello{From: "n1/1", Cluster: "c"} },
-		Address: func(string) (string, error) { return at(), nil },
+		Hello:     func() wire.Hello { return wire.Hello{From: "n1/1", Cluster: "c"} },
+		Addresses: func(string) []string { return []string{at()} },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestHello_CLU4(t *testing.T) {
 		t.Errorf("lost %q", peer)
 	}
 	_ = other.Close()
-	if a, err := p.Ask(p.Addr().String(), wire.KindAsk); err != nil || a.Node != "n2/2" || a.Version != 1 {
+	if a, err := p.Ask(p.Addr().String(), wire.KindAsk); err != nil || a.Node != "n2/2" || a.Version != wire.Places {
 		t.Errorf("got %+v, %v", a, err)
 	}
 }

@@ -19,8 +19,8 @@ func secured(t *testing.T, a *testkit.Authority, to func() string, log io.Writer
 	t.Helper()
 	c := wire.Config{
 		Judge: welcome, Log: zerolog.New(log), Lost: func(string) {},
-		Hello:   func() wire.Hello { return wire.Hello{From: "n1/1", Cluster: "c"} },
-		Address: func(string) (string, error) { return to(), nil },
+		Hello:     func() wire.Hello { return wire.Hello{From: "n1/1", Cluster: "c"} },
+		Addresses: func(string) []string { return []string{to()} },
 	}
 	if a != nil {
 		files := certificate.Files{VerifyPeer: true, RequirePeer: true}

@@ -1,0 +1,176 @@
+package cluster
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"candlemark/internal/storage/cluster/wire"
+
+	"github.com/hashicorp/raft"
+)
+
+// membership is a node's knowledge of the members, and its way to become one.
+type membership struct {
+	node      *Node
+	admitting atomic.Bool
+}
+
+// A place is where a member is: the address of a server in raft's configuration (CLU-24). Those of older versions have only the identity; the
+// settings have their addresses.
+type place struct {
+	identity string
+	address  string   // of its port for other nodes, host:port; "" if unknown
+	clients  []string // its addresses for clients, each kind=host:port
+}
+
+// String returns the address for raft: the parts, with spaces between them.
+func (p place) String() string {
+	if p.address == "" {
+		return p.identity
+	}
+	return strings.Join(append([]string{p.identity, p.address}, p.clients...), " ")
+}
+
+func placeOf(address string) (p place) {
+	parts := strings.Fields(address)
+	if len(parts) > 0 {
+		p.identity = parts[0]
+	}
+	if len(parts) > 1 {
+		p.address, p.clients = parts[1], parts[2:]
+	}
+	return p
+}
+
+// own returns where this node says it is.
+func (m *membership) own() place {
+	n := m.node
+	return place{n.self.identity(), n.cfg.Members[n.cfg.Name], n.cfg.ClientAddresses}
+}
+
+// caller returns where a caller says it is. A node with an older version does not say it.
+func caller(h wire.Hello) place {
+	p := placeOf(h.From + " " + h.Place)
+	p.identity = h.From
+	return p
+}
+
+// said is a place without the identity, as a Hello has it.
+func (p place) said() string {
+	_, after, _ := strings.Cut(p.String(), " ")
+	return after
+}
+
+// servers returns all members, as raft knows them.
+func (m *membership) servers() []raft.Server {
+	if !m.node.started() {
+		return nil
+	}
+	return m.node.raft.GetConfiguration().Configuration().Servers
+}
+
+// member returns what raft knows of an identity.
+func (m *membership) member(identity string) (raft.Server, bool) {
+	for _, s := range m.servers() {
+		if string(s.ID) == identity {
+			return s, true
+		}
+	}
+	return raft.Server{}, false
+}
+
+// voters returns the names of the members that vote.
+func (m *membership) voters() (names []string) {
+	for _, s := range m.servers() {
+		if s.Suffrage == raft.Voter {
+			names = append(names, nameOf(string(s.ID)))
+		}
+	}
+	return names
+}
+
+// addresses returns where a node may be, by its identity or its address in raft's configuration: where the members have it, and, if the settings differ,
+// where these have its name. So nodes whose addresses have all changed find each other.
+func (m *membership) addresses(of string) (list []string) {
+	p := placeOf(of)
+	if s, is := m.member(p.identity); is && p.address == "" {
+		p = placeOf(string(s.Address))
+	}
+	for _, address := range []string{p.address, m.node.cfg.Members[nameOf(p.identity)]} {
+		if address != "" && !slices.Contains(list, address) {
+			list = append(list, address)
+		}
+	}
+	return list
+}
+
+// addressOf returns the address of the member with a name; "" if there is none.
+func (m *membership) addressOf(name string) string {
+	for _, s := range m.servers() {
+		if nameOf(string(s.ID)) == name {
+			return cmp.Or(append(m.addresses(string(s.Address)), "")...)
+		}
+	}
+	return ""
+}
+
+// placed reports whether the members have this node where it is.
+func (m *membership) placed() bool {
+	s, is := m.member(m.node.self.identity())
+	return is && string(s.Address) == m.own().String()
+}
+
+// replaced returns why the life of a caller is none of a member: "" if it is one. A node without a leader does not know: its members may be old.
+func (m *membership) replaced(identity string) string {
+	leader := m.node.leader()
+	if leader == "" || leader == identity {
+		return ""
+	}
+	if _, is := m.member(identity); is {
+		return ""
+	}
+	for _, s := range m.servers() {
+		if nameOf(string(s.ID)) == nameOf(identity) {
+			return identity + " was replaced by another node of this name: its folder must be emptied"
+		}
+	}
+	return identity + " is no member of the cluster any more: its folder must be emptied before it can join again"
+}
+
+// rank returns how many voters other than the leader have a lower name than this node, and the number of voters.
+func (m *membership) rank(leader string) (rank, members int) {
+	voters := m.voters()
+	for _, name := range voters {
+		if name < m.node.cfg.Name && name != nameOf(leader) {
+			rank++
+		}
+	}
+	return rank, len(voters)
+}
+
+// outdated returns the name of a member whose version does not know places, "" if there is none. A member that does not answer knows them if it has one.
+func (m *membership) outdated() string {
+	for _, s := range m.servers() {
+		p := placeOf(string(s.Address))
+		if p.address != "" || p.identity == m.node.self.identity() {
+			continue
+		}
+		known := false
+		for _, address := range m.addresses(p.identity) {
+			a, err := m.node.port.Ask(address, wire.KindAsk)
+			known = known || err == nil && a.Version >= wire.Places
+		}
+		if !known {
+			return nameOf(p.identity)
+		}
+	}
+	return ""
+}
+
+// seeds returns the names of the nodes of the settings, without this one.
+func (m *membership) seeds() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.node.cfg.Members)), func(name string) bool { return name == m.node.cfg.Name })
+}
