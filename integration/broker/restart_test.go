@@ -350,6 +350,15 @@ var restartTable = []struct {
 			s.Errorf("runs %s, want each once", got)
 		}
 	}},
+	{"queue over a run of a schedule", supervision.KindQueue, "*mail.Enqueue", func(s *stage) {
+		s.durable()
+		putSchedule(s.Bubble, "tick", `{"cron":"*/10 * * * * *","queue":"q","body":"x"}`)
+	}, func(s *stage) {
+		s.AdvanceTo(45 * time.Second)
+		if got := fmt.Sprint(drain(s.Bubble, s.ch, "q")); got != "[10 20 30 40]" {
+			s.Errorf("runs %s, want each once", got)
+		}
+	}},
 	{"move when it has claimed messages", supervision.KindMove, "*mail.ClaimReply", func(s *stage) {
 		s.durable()
 		fill(s.ch, "q", 0, 100)

@@ -9,7 +9,8 @@
 // Enqueue for each queue and turn; TriggerReply and Statuses.
 //
 // States: a schedule is loading until the journal has told how far it came, then running, paused or ended. A run is under way until
-// all its queues have answered. If a queue ends meanwhile, the run is published again: queues take each run once (REC-10).
+// all its queues have answered. If a queue ends or panics meanwhile, the run is published again: queues take each run once (REC-10). Only the
+// runs of one turn are under way: a queue takes no run after a later one.
 //
 // Deadlines: the earliest time of a run, a date. The shell converts dates and asks again whenever the machine's clock was set.
 //

@@ -84,6 +84,9 @@ func (s *state) send(f *flight, m *message.Message, queues []*topology.Queue, ov
 	if len(queues) > 1 {
 		m.Spread = message.SpreadOf(len(queues))
 	}
+	if f.trigger == nil {
+		f.x.open++
+	}
 	caps := s.finder.Caps()
 	for i, q := range queues {
 		e := s.batches[q]

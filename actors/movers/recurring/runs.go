@@ -78,9 +78,7 @@ type flight struct {
 	over    bool
 	result  Result
 	reason  string
-	lost    bool // a queue ended before it answered
-	tries   int
-	retryAt int64
+	lost    bool // a queue ended before it answered, or panicked
 }
 
 // copied is one message for one queue.
@@ -95,7 +93,7 @@ func (s *state) fire(x *schedule, at int64, by string, missed int) bool {
 	if !s.publish(f) {
 		return false
 	}
-	x.from, x.fired = at, f.number
+	x.from, x.fired, x.sent = at, f.number, s.turn
 	x.flights = append(x.flights, f)
 	s.land(x)
 	return true
@@ -129,6 +127,8 @@ func (s *state) enqueued(m *mail.EnqueueReply) {
 				continue
 			}
 			switch f := c.flight; {
+			case m.Failed && f.trigger == nil:
+				f.lost = true
 			case m.Refused:
 				f.result, f.reason = Refused, "a queue refused the message"
 			case m.Skipped && f.result == Stored:
@@ -151,7 +151,9 @@ func (s *state) gone(who mail.Address) {
 	slices.Sort(lost)
 	for _, n := range lost {
 		c := s.copies[n]
-		c.flight.lost = true
+		if c.flight.lost = true; c.flight.trigger != nil {
+			c.flight.result, c.flight.reason = Refused, "a queue ended before it took the message"
+		}
 		s.answered(n, c)
 	}
 }
@@ -162,20 +164,55 @@ func (s *state) answered(n uint64, c copied) {
 	if f.copies--; f.copies > 0 {
 		return
 	}
-	if f.lost && f.tries < maxRetries && !f.x.removed {
-		f.lost, f.result, f.reason, f.retryAt = false, Stored, "", s.now()+retryAfter
-		f.tries++
-		s.retries = append(s.retries, f)
+	if f.trigger != nil {
+		s.finish(f)
 		return
 	}
-	if f.lost {
-		f.result, f.reason = Refused, "a queue ended before it took the message"
+	if !f.lost {
+		s.finish(f)
 	}
-	s.finish(f)
-	s.land(f.x)
-	if f.x.index < 0 {
-		s.plan(f.x)
+	if f.x.open--; f.x.open == 0 {
+		s.settle(f.x)
 	}
+}
+
+// settle continues a schedule whose runs under way have all been answered: those that are lost are published again, in order, because a
+// queue takes no run after a later one.
+func (s *state) settle(x *schedule) {
+	if lost := x.lost(); len(lost) > 0 && x.tries < maxRetries && !x.removed {
+		x.retryAt = s.now() + retryAfter<<x.tries
+		x.tries++
+	} else {
+		for _, f := range lost {
+			s.fail(f, Refused, "a queue ended or panicked over the message, and may have it")
+		}
+	}
+	s.land(x)
+	s.plan(x)
+}
+
+// lost returns the runs that are to be published again.
+func (x *schedule) lost() (list []*flight) {
+	for _, f := range x.flights {
+		if f.lost && !f.over {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// retry publishes the lost runs of a schedule again.
+func (s *state) retry(x *schedule) {
+	for _, f := range x.lost() {
+		if len(s.copies) >= maxCopies {
+			break
+		}
+		if f.result, f.reason, f.lost = Stored, "", false; !s.publish(f) {
+			f.lost = true
+			break
+		}
+	}
+	s.land(x)
 }
 
 // finish counts a run.
@@ -218,6 +255,9 @@ func (s *state) land(x *schedule) {
 		clear(x.flights[:n])
 		x.flights = x.flights[n:]
 		s.touch(x)
+	}
+	if len(x.flights) == 0 {
+		x.tries = 0
 	}
 }
 
@@ -302,7 +342,7 @@ func (s *state) list(m *List) {
 		case x.noTarget:
 			status.State = NoTarget
 		}
-		if x.index >= 0 {
+		if x.index >= 0 || x.open > 0 {
 			status.Next, status.Due, status.Why = x.next, x.due, x.why
 		}
 		reply.All = append(reply.All, status)

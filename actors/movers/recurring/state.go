@@ -18,14 +18,13 @@ import (
 // Limits of the actor.
 const (
 	turnLimit   = 512     // runs in a turn
-	maxFlights  = 1000    // runs of a schedule that queues have not answered
 	maxCopies   = 1 << 15 // messages that queues have not answered
 	lateness    = 10_000  // ms after which a run counts as missed (REC-9)
 	maxCatchUp  = 1000    // missed runs that are published
 	maxCounted  = 10_000  // missed runs that are counted one by one
 	holdFor     = 500     // ms until the next look at an alarm
-	retryAfter  = 1000    // ms until a run whose queue has ended is published again
-	maxRetries  = 10
+	retryAfter  = 1000    // ms until runs whose queue has ended or panicked are published again, then twice as long each time
+	maxRetries  = 5
 	keptHistory = 50
 )
 
@@ -76,6 +75,11 @@ type schedule struct {
 	next, due        int64 // nominal and with jitter, while it is in the heap
 	why              recurrence.Reason
 	flights          []*flight // oldest first
+	// open: that many of flights are under way, since the turn sent; queues have answered the others.
+	open    int
+	sent    uint64
+	tries   int   // of the lost ones
+	retryAt int64 // date of the next try
 	// catching: missed runs until a time are published, left of them.
 	catching bool
 	until    int64
@@ -103,13 +107,13 @@ type state struct {
 	due       dueHeap
 	copies    map[uint64]copied
 	number    uint64 // of the last copy
-	retries   []*flight
 	finder    routefinder.Finder
 	watched   map[string]bool
 	batches   map[*topology.Queue]*mail.Enqueue
 	order     []*topology.Queue
 	heldUntil int64 // date until which nothing is published
 	more      bool  // runs are due that exceeded the turn
+	turn      uint64
 	changed   []*schedule
 	out       outcome
 }
@@ -193,7 +197,12 @@ func (s *state) remove(name string, incarnation uint64) {
 // plan computes the next run.
 func (s *state) plan(x *schedule) {
 	s.due.drop(x)
-	if !x.ready || x.removed || x.spec.Paused || len(x.flights) >= maxFlights {
+	if x.open == 0 && len(x.flights) > 0 && !x.removed {
+		x.due = x.retryAt
+		heap.Push(&s.due, x)
+		return
+	}
+	if !x.ready || x.removed || x.spec.Paused {
 		return
 	}
 	next, why, ok := x.spec.Times.Next(x.from)
@@ -209,16 +218,13 @@ func (s *state) plan(x *schedule) {
 
 // ended reports whether a schedule has no further runs.
 func (x *schedule) ended() bool {
-	return x.ready && !x.spec.Paused && x.index < 0 && len(x.flights) < maxFlights
+	return x.ready && !x.spec.Paused && x.index < 0 && len(x.flights) == 0
 }
 
 // wake returns the date at which run has to be called.
 func (s *state) wake() (at int64, ok bool) {
 	if len(s.due) > 0 {
 		at, ok = s.due[0].due, true
-	}
-	if len(s.retries) > 0 && (!ok || s.retries[0].retryAt < at) {
-		at, ok = s.retries[0].retryAt, true
 	}
 	switch {
 	case !ok || len(s.copies) >= maxCopies: // answers follow
@@ -240,30 +246,28 @@ func (s *state) run() {
 		s.heldUntil = now + holdFor
 		return
 	}
-	for left := turnLimit; ; left-- {
-		retry := len(s.retries) > 0 && s.retries[0].retryAt <= now
-		switch {
-		case len(s.copies) >= maxCopies || s.heldUntil > now || !retry && (len(s.due) == 0 || s.due[0].due > now):
-			s.flush()
-			return
-		case left == 0:
-			s.more = true
-			s.flush()
-			return
-		case retry:
-			f := s.retries[0]
-			if s.retries = s.retries[1:]; !s.publish(f) {
-				s.retries = append(s.retries, f)
-				f.retryAt = s.heldUntil
-			} else if f.over {
-				s.land(f.x)
-			}
-		default:
-			x := s.due[0]
-			s.step(x, now)
-			s.plan(x)
+	s.turn++
+	for left := turnLimit; len(s.copies) < maxCopies && s.heldUntil <= now && len(s.due) > 0 && s.due[0].due <= now; {
+		x := s.due[0]
+		again := x.open == 0 && len(x.flights) > 0
+		if s.more = left <= 0 || again && left < min(len(x.flights), turnLimit); s.more {
+			break
 		}
+		switch {
+		case x.open > 0 && x.sent != s.turn: // its next runs follow the answers
+			s.due.drop(x)
+			continue
+		case again:
+			left -= len(x.flights)
+			x.sent = s.turn
+			s.retry(x)
+		default:
+			left--
+			s.step(x, now)
+		}
+		s.plan(x)
 	}
+	s.flush()
 }
 
 // step publishes the next run of a schedule that is due, or decides on missed runs (REC-9).

@@ -363,6 +363,11 @@ func (w *Writer) Fail() {
 		c.reply = nil
 		w.underWay = append(w.underWay, c)
 	}
+	for _, c := range w.underWay {
+		if c.reply != nil {
+			c.reply.Failed = true
+		}
+	}
 	w.answerAll(true)
 }
 

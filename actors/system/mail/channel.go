@@ -29,6 +29,8 @@ type EnqueueReply struct {
 	Queue   Address // nil if another actor answers for the queue
 	Ranges  []Range
 	Refused bool
+	// Failed: they are Refused because the queue panicked; it may have taken some of them.
+	Failed bool
 	// Skipped: they are runs of schedules, not taken because of the run before (REC-8).
 	Skipped bool
 	// Why is the reason of a refusal: an error if the messages are not valid for the queue; nil if the queue cannot take any

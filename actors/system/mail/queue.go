@@ -73,7 +73,7 @@ func (e *Enqueue) DetachCredit() (*message.Chunk, message.Charge) {
 // Answer implements Answerable: a queue that has ended counts as having taken and discarded the batch (LEASE-7, PRO-2);
 // a queue that failed or is down refuses it.
 func (e *Enqueue) Answer(f Cause) (Address, any) {
-	reply := &EnqueueReply{Queue: e.Queue, Refused: f != Gone}
+	reply := &EnqueueReply{Queue: e.Queue, Refused: f != Gone, Failed: f == Failed || f == Unseen}
 	for i := range e.Messages {
 		reply.Add(e.Messages[i].Number)
 	}
