@@ -4,14 +4,11 @@ import (
 	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/inspect"
-	"candlemark/actors/queue/schedule"
+	"candlemark/actors/queue/messages"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/queuestats"
-	"candlemark/internal/routing/topology/timeheaders"
-	"candlemark/internal/storage/store"
 	"candlemark/policies"
-	"candlemark/protocol"
 )
 
 // scheduled is the part with the messages that are not due yet. Due ones become ready.
@@ -41,11 +38,10 @@ func (s scheduled) Handle(received any, now clock.Instant) (taken bool) {
 		v := inspect.View{Scheduled: s.messages.Scheduled, Style: s.messages.Style()}
 		s.out.answer(m, v.ListScheduled(m))
 	case *mail.ChangeScheduled:
-		if m.Cancel {
-			s.change(m, m.Request, &schedule.Change{All: m.Seqs}, m.Seq, m.MessageID, now)
-		} else {
-			s.reschedule(m, now)
+		if m.Filter == nil || !m.Filter.Look {
+			s.renewedBy(policies.RenewedByUpdate, expiry.LeaseUpdated, now)
 		}
+		messages.Rearrange{Messages: &s.messages, LookUp: s.out.lookups.LookUp, Limit: int(s.turnLimit), Done: func() { s.dueNow = true }}.Do(m, now)
 	default:
 		return false
 	}
@@ -93,52 +89,4 @@ func (s scheduled) Early(received any, now clock.Instant) (did, more bool) {
 // Advance releases due messages, by time and then number.
 func (s scheduled) Advance(now clock.Instant) (more bool) {
 	return deliveries.Release{Deliveries: &s.deliveries, From: s.source, Due: &s.dueNow}.Advance(now)
-}
-
-// reschedule gives messages a new due time, which is in wall-clock time.
-func (s scheduled) reschedule(m *mail.ChangeScheduled, now clock.Instant) {
-	due := s.messages.Dates.Deadline(m.Due)
-	if m.Due < 1 || due-now.Ceil() > timeheaders.MaxDelay {
-		s.out.Send(m.ReplyTo, &mail.ChangeScheduledReply{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
-			"invalid due time %d: expected milliseconds since 1970, at most 10 years from now", m.Due))})
-		return
-	}
-	due = max(due, now.Floor())
-	if x := s.messages.Scheduled; x != nil {
-		due = max(due, x.Overdue+1)
-	}
-	s.change(m, m.Request, &schedule.Change{Due: due, All: m.Seqs}, m.Seq, m.MessageID, now)
-}
-
-// change reschedules or cancels the messages that a command names.
-func (s scheduled) change(asked mail.Answerable, request mail.Request, c *schedule.Change, seq uint64, id string, now clock.Instant) {
-	s.renewedBy(policies.RenewedByUpdate, expiry.LeaseUpdated, now)
-	want, found := s.messages.Scheduled.Change(c, &s.messages.Journal, seq, id)
-	if len(want) == 0 {
-		s.answer(request, c)
-		return
-	}
-	s.out.lookups.LookUp(asked, want, func(contents []store.Content, _ clock.Instant) {
-		found(contents)
-		s.answer(request, c)
-	})
-}
-
-// answer answers a command; if it changed durable messages, only once the change is durable.
-func (s scheduled) answer(request mail.Request, c *schedule.Change) {
-	answer := func(failed bool) {
-		reply := &mail.ChangeScheduledReply{Reply: request.Done(nil), Count: c.Count}
-		if failed {
-			reply.Err = protocol.ConnectionErrorf(protocol.InternalError,
-				"the journal failed: it is not known whether %d scheduled messages of queue '%s' in vhost '%s' were changed",
-				c.Count, s.queue.Name, s.vhost.Name)
-		}
-		s.out.Send(request.ReplyTo, reply)
-	}
-	if c.Stored {
-		s.messages.Journal.Await(answer)
-	} else {
-		answer(false)
-	}
-	s.dueNow = true
 }

@@ -73,8 +73,22 @@ func (s *Deferred) Add(h backlog.Handle, now int64) {
 // Postpone sets the time at which a message is ready again, in wall ms (RETRY-1).
 func (s *Deferred) Postpone(h backlog.Handle, until int64) {
 	seq := s.messages.Seq(h)
+	if before, is := s.until[seq]; is {
+		s.waiting.Delete(postponed{before, seq})
+	}
 	s.until[seq] = until
 	s.waiting.Set(postponed{until, seq})
+}
+
+// Behind yields the postponed messages after a position, by the time when they are ready again, in wall ms, and number.
+// Nothing may change during the walk.
+func (s *Deferred) Behind(until int64, seq uint64, yield func(h backlog.Handle) bool) {
+	if s == nil {
+		return
+	}
+	s.waiting.Ascend(postponed{until, seq}, func(p postponed) bool {
+		return p == postponed{until, seq} || yield(s.there[p.seq])
+	})
 }
 
 // Postponed returns the number of messages with a time when they are ready again.

@@ -69,18 +69,26 @@ func (x *Schedule) changeAll(c *Change, w *records.Writer) {
 
 // change applies the command to one message.
 func (x *Schedule) change(c *Change, w *records.Writer, h backlog.Handle) {
-	e := x.Messages.Entry(h)
 	c.Count++
-	c.Stored = c.Stored || e.Marks&backlog.Written != 0
+	c.Stored = c.Stored || x.Messages.Entry(h).Marks&backlog.Written != 0
 	if c.Due == 0 {
 		x.Drop(w, h, store.Cancelled)
 		return
 	}
-	x.due.Remove(h)
-	e.Deadline = c.Due
-	x.due.Add(h)
-	w.Reschedule(e, c.Due)
+	x.Reschedule(w, h, c.Due)
 }
+
+// Reschedule gives a message another due time, in wall ms.
+func (x *Schedule) Reschedule(w *records.Writer, h backlog.Handle, due int64) {
+	e := x.Messages.Entry(h)
+	x.due.Remove(h)
+	e.Deadline = due
+	x.due.Add(h)
+	w.Reschedule(e, due)
+}
+
+// HashOf returns the hash of a message's message-id, 0 for none (store.HashID).
+func (x *Schedule) HashOf(h backlog.Handle) uint32 { return uint32(x.Messages.Entry(h).Returns) }
 
 // withHash returns the messages whose ids have the given hash, the newest first, at most limit.
 func (x *Schedule) withHash(id uint32, limit int) (list []backlog.Handle) {

@@ -1,5 +1,7 @@
 package mail
 
+import "candlemark/protocol"
+
 // Queries and commands about scheduled messages: messages in a queue with the setting delayed-messages, and messages of
 // a delayed exchange in the queue that holds them (topology.Exchange.Holder). A scheduled message is identified by its
 // number in its queue, which is never reused, or by its property message-id, which several messages may share. None of
@@ -53,8 +55,8 @@ type ScheduledMessage struct {
 
 // ChangeScheduled drops scheduled messages (Cancel), which are not dead-lettered, or sets a new time for them, Due, in wall ms: at least 1
 // and at most 10 years ahead, otherwise the error is 406; a time in the past is due at once. It concerns the message with number Seq or, if
-// Seq is 0, all with the property message-id; or, if Seqs is set, all of those, or none if one does not exist. From any actor;
-// ChangeScheduledReply comes back.
+// Seq is 0, all with the property message-id; or, if Seqs is set, all of those, or none if one does not exist; or, if Filter is
+// set, some of those that it selects (DLY-17). From any actor; ChangeScheduledReply comes back.
 type ChangeScheduled struct {
 	Request
 	Cancel    bool
@@ -62,6 +64,7 @@ type ChangeScheduled struct {
 	Seq       uint64
 	MessageID string
 	Seqs      []uint64
+	Filter    *ScheduledFilter
 	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
@@ -76,6 +79,28 @@ func (c *ChangeScheduled) Answer(f Cause) (Address, any) {
 type ChangeScheduledReply struct {
 	Reply
 	Count int
+	// Unreadable counts messages that a filter may have meant: their contents could not be read, and they were not changed.
+	Unreadable int
+	// Next is the Filter.From with which a filter continues, nil if all messages were examined.
+	Next *ScheduledPlace
+}
+
+// ScheduledFilter selects waiting messages that meet all its conditions. A queue examines a turn's limit of messages, and
+// answers with the place at which the sender has to continue.
+type ScheduledFilter struct {
+	MessageID, CorrelationID string         // properties; "" for no condition
+	Headers                  protocol.Table // headers of the publisher, which are equal as for a headers exchange
+	DueFrom, DueBefore       int64          // due at or after, and before, in wall ms; 0 for no condition
+	Retries                  bool           // messages that wait for a delayed retry, instead of scheduled ones
+	Look                     bool           // only count them
+	From                     *ScheduledPlace
+}
+
+// ScheduledPlace is how far a filter has come. Its times are the broker's.
+type ScheduledPlace struct {
+	After Cursor // the last message that was examined
+	Due   int64  // the new time of rescheduled messages
+	Last  uint64 // messages with a higher number arrived later, and do not count
 }
 
 // ScheduledCounts counts scheduled messages, for QueueInfo. The counts are maintained, not computed on request.
