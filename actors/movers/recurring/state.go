@@ -259,7 +259,7 @@ func (s *state) run() {
 			continue
 		case again:
 			left -= len(x.flights)
-			x.sent = s.turn
+			x.sent = 0 // later runs follow, so that they do not fail with these
 			s.retry(x)
 		default:
 			left--
