@@ -107,7 +107,8 @@ func TestUserVerbs(t *testing.T) {
 		{"add_user|-s|h|" + hash + "|--pre-hashed-password", "", "", 0},
 		{"-q|add_user|i|!|--pre-hashed-password", "", "Error:\nCould not Base64 decode provided password hash value\n", 65},
 		{"-q|add_user||x", "", "Error:\nBad argument: user cannot be an empty string\n", 65},
-		{"set_user_tags|a|x|y", "Setting tags for user \"a\" to [x, y] ...\n", "", 0},
+		{"set_user_tags|a|x|y", "Setting tags for user \"a\" to [x, y] ...\nNote: the tag \"x\" gives no rights; these do: administrator, monitoring, policymaker, management, impersonator\n" +
+			"Note: the tag \"y\" gives no rights; these do: administrator, monitoring, policymaker, management, impersonator\n", "", 0},
 		{"-q|set_user_tags|nob|x", "", "Error:\nUser \"nob\" does not exist\n", 67},
 		{"set_user_tags|b", "Setting tags for user \"b\" to [] ...\n", "", 0},
 		{"list_users|-q", "user\ttags\na\t[x, y]\nb\t[]\nguest\t[administrator]\nh\t[]\n", "", 0},

@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/integration/testkit"
 	"candlemark/protocol"
+
+	amqp "github.com/rabbitmq/amqp091-go"
 )
 
 // Short forms of the methods for the tables.
@@ -176,5 +179,18 @@ func TestClassQueue(t *testing.T) {
 		{"DEC-9 delete", []any{&protocol.QueueDelete{}}, "channel 404 50/40 " + noneNamed},
 		{"DEC-6 not empty", []any{q, whole{BasicPublish: protocol.BasicPublish{RoutingKey: "q"}}, &protocol.QueueDelete{Queue: "q", IfEmpty: true}}, "channel 406 50/40 PRECONDITION_FAILED - queue 'q' in vhost '/' not empty"},
 		{"DEC-6 in use", []any{q, &protocol.BasicConsume{Queue: "q"}, &protocol.QueueDelete{Queue: "q", IfUnused: true}}, "channel 406 50/40 PRECONDITION_FAILED - queue 'q' in vhost '/' in use"},
+	})
+}
+
+func TestMisspeltArgumentIsLogged_DEC20(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		b.Log.Allow("an unknown argument of a queue has no effect")
+		ch := b.Connect().Open()
+		for range 2 { // the second one creates nothing
+			ch.Declare("q", amqp.Table{"x-mesage-ttl": 1000})
+		}
+		if n := b.Log.Count("x-message-ttl"); n != 1 {
+			b.Errorf("%d warnings", n)
+		}
 	})
 }

@@ -168,7 +168,11 @@ func (l *Connection) Handle(ctx actor.Context) {
 func (l *Connection) Open(p *Peer, pulse Pulse) error {
 	l.State, l.peer = Running, p
 	p.By = &events.Origin{User: p.User.Name, Source: l.Name, Interface: events.AMQP}
-	l.Log = l.Log.With().Str("vhost", p.VHost.Name).Str("user", p.User.Name).Str("client", Cut(p.Text("connection_name"))).Logger()
+	log := l.Log.With().Str("vhost", p.VHost.Name).Str("user", p.User.Name)
+	if name := p.Text("connection_name"); name != "" {
+		log = log.Str("client", Cut(name))
+	}
+	l.Log = log.Logger()
 	line := l.Log.Info()
 	if l.words.Logged != "" {
 		line = line.Str("protocol", l.words.Logged)

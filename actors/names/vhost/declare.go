@@ -103,6 +103,9 @@ func (qs *queues) refuse(d *mail.DeclareQueue, serverNamed bool) error {
 
 // make creates a queue and forwards the command; a durable queue is stored first.
 func (qs *queues) make(d *mail.DeclareQueue) {
+	if given, meant := policies.Misspelt(d.Arguments); given != "" {
+		qs.cfg.Log.Warn().Str("queue", d.Name).Str("argument", given).Str("did_you_mean", meant).Msg("an unknown argument of a queue has no effect")
+	}
 	kind := policies.KindOf(d.Arguments)
 	q := &queue{kind: kind, queue: &topology.Queue{
 		Name: d.Name, Incarnation: qs.incarnate(), Type: typeName(kind), Arguments: qs.alike(d.Arguments),

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"candlemark/internal/admin/commandline/verb"
-	"candlemark/internal/admin/suggest"
+	"candlemark/internal/text/suggest"
 )
 
 // Help prints the help of the first verb among args, or the list of all if there is none, and returns the exit code.

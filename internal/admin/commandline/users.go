@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"candlemark/internal/admin/commandline/verb"
@@ -131,10 +132,22 @@ func setUserTags(ctx context.Context, broker *client.Client, c *verb.Call) error
 	if err != nil {
 		return err
 	}
-	return broker.Put(ctx, map[string]any{
+	err = broker.Put(ctx, map[string]any{
 		"tags": c.Arguments[1:], "password_hash": user["password_hash"], "hashing_algorithm": user["hashing_algorithm"],
 	}, "users", c.Arguments[0])
+	if err != nil || c.Quiet || c.Silent || c.JSON {
+		return err
+	}
+	for _, tag := range c.Arguments[1:] {
+		if !slices.Contains(tagsWithRights, tag) {
+			c.Say("Note: the tag %q gives no rights; these do: %s", tag, strings.Join(tagsWithRights, ", "))
+		}
+	}
+	return nil
 }
+
+// tagsWithRights are the tags of users that mean something to the broker.
+var tagsWithRights = []string{"administrator", "monitoring", "policymaker", "management", "impersonator"}
 
 // authenticate logs in as the user. One who may not use the API, or not
 // from here, has the right password all the same.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"candlemark/internal/admin/suggest"
+	"candlemark/internal/text/suggest"
 )
 
 // plain returns a key with the same values as the flag.

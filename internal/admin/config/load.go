@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"candlemark/internal/admin/suggest"
+	"candlemark/internal/text/suggest"
 )
 
 // prefix of the environment variables.

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"candlemark/internal/admin/suggest"
+	"candlemark/internal/text/suggest"
 )
 
 // exitUsage is the exit code for a wrong command line.

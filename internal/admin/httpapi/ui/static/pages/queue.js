@@ -248,9 +248,9 @@ function agesOf(q) {
 }
 
 function factsOf(q) {
-  const features = [q.durable && 'durable', q.auto_delete && 'auto-delete', q.exclusive && 'exclusive'].filter(Boolean);
+  const features = [q.durable ? 'durable' : 'transient', q.auto_delete && 'auto-delete', q.exclusive && 'exclusive'].filter(Boolean);
   return facts([
-    ['Type', q.type], ['Virtual host', q.vhost], ['Features', features.join(', ') || 'none'], ['Policy', q.policy ?? 'none'], ['Operator policy', q.operator_policy ?? 'none'],
+    ['Type', q.type], ['Virtual host', q.vhost], ['Features', features.join(', ')], ['Policy', q.policy ?? 'none'], ['Operator policy', q.operator_policy ?? 'none'],
     ['State', q.state], q.paused_until && ['Paused until', when(format, q.paused_until, true)], ['Node', q.node], q.next_expiry && ['Next expiry', when(format, q.next_expiry, true)], q.next_due && ['Next scheduled', when(format, q.next_due, true)],
   ]);
 }
