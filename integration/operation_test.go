@@ -24,6 +24,29 @@ func (b *broker) operate(args ...string) string {
 	return string(out)
 }
 
+// checkFigures checks that there are figures and versions of all nodes (CLU-33).
+func checkFigures(t *testing.T, b *broker) {
+	t.Helper()
+	type figures struct {
+		Memory int64 `json:"mem_used"`
+		Disk   int64 `json:"disk_free"`
+		Files  int   `json:"fd_used"`
+		Uptime int64
+	}
+	eventually(t, "figures of all nodes", func() bool {
+		var nodes []figures
+		if err := json.Unmarshal([]byte(b.request("GET", "/api/nodes", "", 200)), &nodes); err != nil {
+			t.Fatal(err)
+		}
+		return len(nodes) == 3 && !slices.ContainsFunc(nodes, func(n figures) bool {
+			return n.Memory == 0 || n.Disk == 0 || n.Files == 0 || n.Uptime == 0
+		})
+	})
+	if text := b.operate("cluster_status"); strings.Count(text, "by Candlemark ") != 3 {
+		t.Errorf("versions in %s", text)
+	}
+}
+
 // TestThroughFollower_Operation_CLU22: commands to any node show and change the cluster.
 func TestThroughFollower_Operation_CLU22(t *testing.T) {
 	t.Parallel()
@@ -42,6 +65,7 @@ func TestThroughFollower_Operation_CLU22(t *testing.T) {
 	if !slices.Equal(status.Disk, all) {
 		t.Errorf("nodes %v", status.Disk)
 	}
+	checkFigures(t, b)
 	for _, command := range []string{"await_online_nodes 3", "await_online_quorum", "await_online_quorum_plus_one", "check_if_node_is_quorum_critical"} {
 		b.operate(strings.Fields(command)...)
 	}

@@ -20,9 +20,13 @@ type nodeWatcher struct {
 	cluster management.Cluster
 	hub     *events.Hub
 	down    map[string]bool // the nodes that were not heard at the last look
+	alarms  map[alarm]bool  // of the other nodes, at the last look
 	stop    chan struct{}   // nil if not watching
 	gone    chan struct{}
 }
+
+// alarm is one of another node, which blocks nobody here.
+type alarm struct{ node, source string }
 
 // watchNodes begins to publish events about the nodes of a cluster. A broker alone has none.
 func watchNodes(c management.Cluster, hub *events.Hub) *nodeWatcher {
@@ -64,9 +68,16 @@ func (w *nodeWatcher) end() {
 
 func (w *nodeWatcher) look() {
 	state := w.cluster.ClusterState()
-	down := map[string]bool{}
+	down, alarms := map[string]bool{}, map[alarm]bool{}
 	for _, m := range state.Members {
 		down[m.Name] = !m.Online
+		if r := m.Report; r != nil {
+			for source, is := range map[string]bool{"memory": r.MemoryAlarm, "disk": r.DiskAlarm} {
+				if is {
+					alarms[alarm{m.Name, source}] = true
+				}
+			}
+		}
 		switch {
 		case w.down[m.Name] && m.Online:
 			w.publish("node.up", protocol.Table{{Key: "node", Value: m.Name}})
@@ -75,6 +86,26 @@ func (w *nodeWatcher) look() {
 		}
 	}
 	w.down = down
+	w.compare(alarms)
+}
+
+// compare publishes what has changed about the alarms of other nodes.
+func (w *nodeWatcher) compare(now map[alarm]bool) {
+	for a := range now {
+		if !w.alarms[a] {
+			w.publish("alarm.set", a.fields())
+		}
+	}
+	for a := range w.alarms {
+		if !now[a] {
+			w.publish("alarm.cleared", a.fields())
+		}
+	}
+	w.alarms = now
+}
+
+func (a alarm) fields() protocol.Table {
+	return protocol.Table{{Key: "source", Value: a.source}, {Key: "node", Value: a.node}}
 }
 
 func (w *nodeWatcher) publish(name string, what protocol.Table) {

@@ -97,6 +97,14 @@ func (m meter) Disk() (free int64, known bool) {
 	return free, known
 }
 
+// alarmsFor returns the limits of memory and disk, also of the other nodes of a cluster.
+func alarmsFor(cfg config.Config, others *cluster.Node) resources.Config {
+	return resources.Config{
+		Meter:     meter{resources.System{Directory: cfg.DataDir, Untouched: heapReserve, Most: int64(cfg.MemoryTotal)}, others},
+		Watermark: cfg.MemoryWatermark, DiskFree: cfg.DiskFreeLimit,
+	}
+}
+
 // start starts a broker that has its users, its clock and its data, and stops it after an error. filled is set when clients can store
 // something.
 func (b *broker) start(cfg config.Config, filled *bool, log zerolog.Logger) (err error) {
@@ -113,10 +121,7 @@ func (b *broker) start(cfg config.Config, filled *bool, log zerolog.Logger) (err
 	if b.node, err = supervision.Start(supervision.Config{
 		Users: b.users, Meta: b.data.definitions, Journal: b.data.messages, Backups: b.data.kept(), Product: cfg.ProductName, ProductVersion: version, Name: nodeName(cfg), Cluster: b.others, DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, ShovelFiles: cfg.ShovelFiles, Process: b.process, Log: log, Audit: &audit,
 		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), MaxEntityMessage: uint64(cfg.ServiceBusMessage), Limits: limitsFor(cfg.Limits), Clock: b.clock.Clock, ClockFile: b.clock.file, Speed: b.clock.speed,
-		Alarms: resources.Config{
-			Meter:     meter{resources.System{Directory: cfg.DataDir, Untouched: heapReserve, Most: int64(cfg.MemoryTotal)}, b.cluster},
-			Watermark: cfg.MemoryWatermark, DiskFree: cfg.DiskFreeLimit,
-		},
+		Alarms: alarmsFor(cfg, b.cluster),
 	}); err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ type member struct {
 
 	serving atomic.Pointer[broker] // for works
 
+	began   time.Time
 	drained atomic.Bool // it takes no clients, and does not lead while others can
 
 	mu    sync.Mutex
@@ -46,7 +47,7 @@ type member struct {
 // serveMember runs a node of a cluster until ctx ends, and returns the exit code.
 func serveMember(ctx context.Context, settings *config.Settings, log zerolog.Logger) int {
 	manager := systemd.New(os.Getenv)
-	m := &member{cfg: settings.Config, log: log, failed: make(chan error, 2), first: settings.First, notify: func(what string) { _ = manager.Notify(what) }}
+	m := &member{began: time.Now(), cfg: settings.Config, log: log, failed: make(chan error, 2), first: settings.First, notify: func(what string) { _ = manager.Notify(what) }}
 	c := settings.Cluster
 	secure, err := nodeCertificate(c.TLS, log)
 	if err == nil {
@@ -62,7 +63,7 @@ func serveMember(ctx context.Context, settings *config.Settings, log zerolog.Log
 	m.node, err = cluster.Open(cluster.Config{
 		TLS: secure,
 		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), ClientAddresses: m.addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
-		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, OnCommand: m.onCommand, Clients: m, Abandon: true, Log: log,
+		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, OnCommand: m.onCommand, Report: m.report, Clients: m, Abandon: true, Log: log,
 	})
 	if err != nil {
 		log.Error().Err(remedied(err, "cluster-listen", c.Listen)).Msg("start failed")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"candlemark/internal/admin/management"
 	"candlemark/internal/storage/cluster"
+	"candlemark/supervision/resources"
 )
 
 // clusterAge is for how long the state of the cluster is not asked for again: lists show it for each of many queues.
@@ -27,14 +29,31 @@ func (m *member) describe() management.ClusterState {
 	s := m.node.Status()
 	c := management.ClusterState{ID: s.Cluster, Node: fullName(m.cfg.Cluster.Node), Leader: fullName(s.Leader), Term: s.Term, Committed: s.Committed}
 	for _, o := range s.Members {
-		c.Members = append(c.Members, management.Member{
+		one := management.Member{
 			Name: fullName(o.Name), Address: o.Address, Clients: o.Clients, Voter: o.Voter, Leader: o.Leads, Online: o.Online, Last: o.Last, Lag: o.Lag, Heard: o.Heard, Ahead: o.Ahead,
-		})
+		}
+		var r management.Report
+		if o.Report != nil && o.Online && json.Unmarshal(o.Report, &r) == nil {
+			one.Report = &r
+		}
+		c.Members = append(c.Members, one)
 	}
 	for _, e := range s.Elections {
 		c.Elections = append(c.Elections, management.Election{Term: e.Term, Leader: fullName(e.Leader), At: e.At.UnixMilli()})
 	}
 	return c
+}
+
+// report describes this node, for the leader (CLU-33).
+func (m *member) report() json.RawMessage {
+	r := management.Report{Machine: resources.Survey(alarmsFor(m.cfg, nil)), Version: version, PID: os.Getpid(), Drained: m.drained.Load()}
+	r.Uptime, r.DataDirectory = time.Since(m.began).Milliseconds(), m.cfg.DataDir
+	r.SocketsUsed, r.SocketsMax = m.front.Count(), resources.ForwardedSockets()
+	text, err := json.Marshal(r)
+	if err != nil {
+		m.log.Error().Err(err).Msg("this node cannot say how it is")
+	}
+	return text
 }
 
 // fullName returns the name of a node of a cluster as RabbitMQ's clients know names.

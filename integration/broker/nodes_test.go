@@ -17,6 +17,7 @@ type threeNodes struct {
 	management.Alone
 	mu     sync.Mutex
 	online [3]bool
+	report *management.Report // of n2
 }
 
 func (c *threeNodes) set(node int, online bool) {
@@ -33,6 +34,7 @@ func (c *threeNodes) ClusterState() management.ClusterState {
 	for i, name := range []string{"rabbit@n1", "rabbit@n2", "rabbit@n3"} {
 		s.Members = append(s.Members, management.Member{Name: name, Voter: true, Leader: i == 0, Online: c.online[i]})
 	}
+	s.Members[1].Report = c.report
 	return s
 }
 
@@ -56,6 +58,16 @@ func TestEventsOfNodes_CLU32(t *testing.T) {
 		c.set(3, true)
 		b.Advance(time.Second)
 		checkEvents(b, heard, "it is back", "node.up node=rabbit@n3")
+		c.mu.Lock()
+		c.report = &management.Report{Machine: management.Machine{DiskAlarm: true}}
+		c.mu.Unlock()
+		b.Advance(time.Second)
+		checkEvents(b, heard, "another node's disk is full", "alarm.set node=rabbit@n2 source=disk")
+		c.mu.Lock()
+		c.report = nil
+		c.mu.Unlock()
+		b.Advance(time.Second)
+		checkEvents(b, heard, "it has room", "alarm.cleared node=rabbit@n2 source=disk")
 		for _, line := range []string{"cluster.leader.elected", `"node":"rabbit@n1","previous_leader":"rabbit@n3","term":7`, "node.down", "node.up"} {
 			if n := record.Count(line); n != 1 {
 				t.Errorf("%d lines with %s", n, line)

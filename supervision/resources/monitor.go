@@ -290,9 +290,8 @@ func (a *Monitor) Machine() management.Machine {
 	m := measure()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s, r := &a.shortage, a.read()
-	m.MemoryUsed, m.MemoryMax, m.MemoryLimit, m.MemoryWatermark, m.MemoryAlarm = r.memory, s.total, s.limit, s.watermark, s.memory
-	m.DiskFree, m.DiskLimit, m.DiskFreeLimit, m.DiskAlarm = r.disk, s.least, s.diskFree, s.disk
+	r := a.read()
+	a.shortage.describe(&m, r)
 	m.Memory = a.uses(r.memory)
 	return m
 }

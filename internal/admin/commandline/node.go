@@ -22,7 +22,7 @@ var nodeVerbs = []verb.Row{
 		Title: verb.Text("Waiting for {broker} to start up. Timeout: {timeout} seconds ..."), Run: awaitStartup,
 	},
 	{
-		Name: "cluster_status", About: "Shows the nodes, and the listeners and alarms of the one that leads",
+		Name: "cluster_status", About: "Shows the nodes, their versions and alarms, and the listeners of the one that leads",
 		Title: verb.Text("Cluster status of node {broker} ..."), Run: clusterStatus,
 	},
 	{
@@ -157,7 +157,11 @@ func awaited(ctx context.Context, broker *client.Client, ended func() error) err
 }
 
 func clusterStatus(ctx context.Context, broker *client.Client, c *verb.Call) error {
-	overview, node, err := overviewAndNode(ctx, broker)
+	overview, err := broker.Get(ctx, "overview")
+	if err != nil {
+		return err
+	}
+	nodes, err := broker.List(ctx, "nodes")
 	if err != nil {
 		return err
 	}
@@ -165,15 +169,23 @@ func clusterStatus(ctx context.Context, broker *client.Client, c *verb.Call) err
 	if err != nil {
 		return err
 	}
-	name, alarms := verb.Cell(overview["node"]), format.AlarmLines(node)
+	name := verb.Cell(overview["node"])
+	var alarms []string
+	versions := client.Object{}
+	for _, node := range nodes {
+		alarms = append(alarms, format.AlarmLines(node)...)
+		if node["running"] == true && node["product_version"] != "" {
+			versions[verb.Cell(node["name"])] = client.Object{"rabbitmq_version": node["rabbitmq_version"], "rabbitmq_name": overview["product_name"], "product_version": node["product_version"]}
+		}
+	}
 	if c.JSON {
 		return json.NewEncoder(c.Out).Encode(client.Object{
 			"cluster_name": overview["cluster_name"], "disk_nodes": n.all, "ram_nodes": []string{}, "running_nodes": n.online,
 			"alarms": append([]string{}, alarms...), "listeners": client.Object{name: overview["listeners"]}, "partitions": client.Object{},
-			"versions": client.Object{name: client.Object{"rabbitmq_version": overview["rabbitmq_version"], "rabbitmq_name": overview["product_name"]}},
+			"versions": versions,
 		})
 	}
-	format.Cluster(c.Out, overview, alarms, n.all, n.online)
+	format.Cluster(c.Out, overview, versions, alarms, n.all, n.online)
 	return nil
 }
 

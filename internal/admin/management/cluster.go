@@ -63,6 +63,15 @@ type Member struct {
 	Last, Lag     uint64        // the last entry of its log, and how many entries behind the leader that is
 	Heard         time.Duration // since it was heard for the last time; negative if never
 	Ahead         time.Duration // of its wall clock before this node's
+	Report        *Report       // nil if it does not lead and has not said anything lately
+}
+
+// Report describes the process of a node, for the leader.
+type Report struct {
+	Machine
+	Version string // of the product
+	PID     int
+	Drained bool
 }
 
 // Names returns the names of all members, or of those that are online.

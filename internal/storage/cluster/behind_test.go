@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -74,4 +75,27 @@ func TestFullFollower_CLU14(t *testing.T) {
 	g.until(func() bool { return g.nodes[w.name].FreeDisk() > 1<<20 })
 	w.fill(1, 8, 5)
 	g.settled(w)
+}
+
+// TestReports_CLU33: a leader knows what the other nodes say of themselves; a follower asks nobody.
+func TestReports_CLU33(t *testing.T) {
+	g := newTrio(t, func(name string, c *cluster.Config) {
+		c.Report = func() json.RawMessage { return json.RawMessage(`{"name":"` + name + `"}`) }
+	})
+	w := g.lead()
+	g.until(func() bool {
+		for _, m := range g.nodes[w.name].Status().Members {
+			if want := `{"name":"` + m.Name + `"}`; !m.Self && string(m.Report) != want {
+				return false
+			}
+		}
+		return true
+	})
+	for _, name := range others(w.name) {
+		for _, m := range g.nodes[name].Status().Members {
+			if m.Report != nil {
+				t.Errorf("%s has asked %s", name, m.Name)
+			}
+		}
+	}
 }

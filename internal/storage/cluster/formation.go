@@ -34,6 +34,9 @@ func (m *membership) judge(h wire.Hello) wire.Answer {
 	case removed != "":
 		a.Error = removed
 	case h.Kind == wire.KindAsk:
+		if h.Report && n.cfg.Report != nil {
+			a.Report = n.cfg.Report()
+		}
 	case h.Kind == Drain || h.Kind == Revive:
 		if err := n.cfg.obey(h.Kind); err != nil {
 			a.Error = err.Error()

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -61,6 +62,8 @@ type Config struct {
 	OnLeader func(Leader)
 	// OnCommand carries out a command to this node, Drain or Revive; nil to refuse all.
 	OnCommand func(command string) error
+	// Report returns what this node tells a leader about itself, JSON of at most 4 KiB; nil for nothing.
+	Report func() json.RawMessage
 	// Clients serves the clients of other nodes while this one leads; nil to refuse them.
 	Clients Clients
 	Log     zerolog.Logger
@@ -78,6 +81,7 @@ type Node struct {
 	timing    *timing
 	witness   *witness
 	elected   elections
+	reports   reports
 	free      atomic.Int64 // bytes of the disk
 	reign     atomic.Pointer[reign]
 	log       *raftlog.Log

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -65,10 +66,11 @@ type Member struct {
 	Leads, Self   bool
 	// Online: it is this node, or was heard a short time ago. Nodes hear the leader, and the leader hears all.
 	Online bool
-	Last   uint64        // the last entry of its log, as far as this node knows
-	Lag    uint64        // entries that the leader's log has behind it
-	Heard  time.Duration // since it was heard; negative if never
-	Ahead  time.Duration // how far its wall clock is ahead of this node's; 0 if that is not known
+	Last   uint64          // the last entry of its log, as far as this node knows
+	Lag    uint64          // entries that the leader's log has behind it
+	Heard  time.Duration   // since it was heard; negative if never
+	Ahead  time.Duration   // how far its wall clock is ahead of this node's; 0 if that is not known
+	Report json.RawMessage // what it says of itself; nil without news of the last 20 s, or if this node does not lead
 }
 
 // online is how long a node that is not heard counts as being there; heartbeats come every 80 to 160 ms.
@@ -88,7 +90,7 @@ func (n *Node) Status() Status {
 	now := time.Now()
 	for _, server := range servers {
 		id := string(server.ID)
-		m := Member{Name: nameOf(id), Voter: server.Suffrage == raft.Voter, Heard: -1, Last: n.witness.seen[id].Index, Ahead: apart[nameOf(id)]}
+		m := Member{Name: nameOf(id), Voter: server.Suffrage == raft.Voter, Heard: -1, Last: n.witness.seen[id].Index, Ahead: apart[nameOf(id)], Report: n.reports.of(id)}
 		p := placeOf(string(server.Address))
 		m.Address, m.Clients = cmp.Or(p.address, n.cfg.Members[m.Name]), p.clients
 		m.Self, m.Leads = m.Name == n.cfg.Name, m.Name == s.Leader

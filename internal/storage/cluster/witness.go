@@ -290,6 +290,7 @@ func (n *Node) keep() {
 			n.witness.stored(n.timing.save())
 		case <-tick.C:
 			n.measure()
+			n.askReports()
 			n.witness.stored(errors.Join(n.timing.save(), n.witness.keep()))
 			if n.timing.stamp().Kind == clocks.Leads {
 				n.timing.compare()

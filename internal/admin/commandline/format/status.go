@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -102,10 +103,12 @@ func gigabytes(bytes any) string {
 }
 
 // Cluster writes what rabbitmqctl does about a cluster.
-func Cluster(out io.Writer, overview map[string]any, alarms, all, online []string) {
-	name := Cell(overview["node"])
+func Cluster(out io.Writer, overview, versions map[string]any, alarms, all, online []string) {
 	fmt.Fprintf(out, "Basics\n\nCluster name: %s\n\nDisk Nodes\n\n%s\n\nRunning Nodes\n\n%s\n", Cell(overview["cluster_name"]), strings.Join(all, "\n"), strings.Join(online, "\n"))
-	fmt.Fprintf(out, "\nVersions\n\n%s: RabbitMQ %s by %s\n", name, Cell(overview["rabbitmq_version"]), Cell(overview["product_name"]))
+	fmt.Fprint(out, "\nVersions\n\n")
+	for _, name := range slices.Sorted(maps.Keys(versions)) {
+		fmt.Fprintf(out, "%s: RabbitMQ %s by %s %s\n", name, Cell(Inside(versions, name, "rabbitmq_version")), Cell(overview["product_name"]), Cell(Inside(versions, name, "product_version")))
+	}
 	fmt.Fprintf(out, "\nAlarms\n\n%s\n\nNetwork Partitions\n\n(none)\n\nListeners\n\n", cmp.Or(strings.Join(alarms, "\n"), "(none)"))
 	Listeners(out, overview)
 }

@@ -13,21 +13,39 @@ type alarmItem struct {
 	Resource string `json:"resource"`
 }
 
-// noAlarms checks that no publisher is blocked.
-func noAlarms(otherwise string) rest.Handler {
-	return ofMachine(func(r *rest.Request, m *management.Machine) any {
-		var found []alarmItem
-		if m.DiskAlarm {
-			found = append(found, alarmItem{r.Node, "disk space"})
+// alarmsOf returns the alarms of a node.
+func alarmsOf(node string, m *management.Machine) (found []alarmItem) {
+	if m.DiskAlarm {
+		found = append(found, alarmItem{node, "disk space"})
+	}
+	if m.MemoryAlarm {
+		found = append(found, alarmItem{node, "memory"})
+	}
+	return found
+}
+
+// noAlarms checks that memory and disk suffice on all nodes (CLU-33).
+func noAlarms(r *rest.Request, m *management.Machine) any {
+	found := alarmsOf(r.Node, m)
+	c := r.Broker.ClusterState()
+	for _, other := range c.Members {
+		if other.Report != nil {
+			found = append(found, alarmsOf(other.Name, &other.Report.Machine)...)
 		}
-		if m.MemoryAlarm {
-			found = append(found, alarmItem{r.Node, "memory"})
-		}
-		if found == nil {
-			return healthy
-		}
-		return unhealthy(health{Reason: otherwise, Alarms: found})
-	})
+	}
+	return alarmed(found, "There are alarms in effect in the cluster")
+}
+
+// noLocalAlarms checks that no publisher is blocked.
+func noLocalAlarms(r *rest.Request, m *management.Machine) any {
+	return alarmed(alarmsOf(r.Node, m), "There are alarms in effect on the node")
+}
+
+func alarmed(found []alarmItem, reason string) any {
+	if found == nil {
+		return healthy
+	}
+	return unhealthy(health{Reason: reason, Alarms: found})
 }
 
 // ofMachine answers with a form of the machine.

@@ -62,6 +62,7 @@ type nodeItem struct {
 	SocketsRate     forms.Rate     `json:"sockets_used_details"`
 	Type            string         `json:"type"`
 	Uptime          int64          `json:"uptime"`
+	Version         string         `json:"product_version"`
 	TestClock       bool           `json:"test_clock,omitempty"`
 	churnItem
 }
@@ -82,19 +83,31 @@ type contextItem struct {
 	Protocol    string `json:"protocol,omitempty"` // other than HTTP
 }
 
-func nodeForm(r *rest.Request, m *management.Machine, o *management.Overview) nodeItem {
-	f := r.Rates.Of("node", float64(m.DiskFree), float64(m.FilesUsed), float64(m.Freed), float64(m.Collections),
+// nodeForm is a node by what it says of its machine, without what only a broker knows.
+func nodeForm(r *rest.Request, name string, m *management.Machine) nodeItem {
+	key := "node"
+	if name != r.Node {
+		key += " " + name
+	}
+	f := r.Rates.Of(key, float64(m.DiskFree), float64(m.FilesUsed), float64(m.Freed), float64(m.Collections),
 		float64(m.MemoryUsed), float64(m.Tasks), float64(m.SocketsUsed))
-	item := nodeItem{
-		Applications: []struct{}{}, Mechanisms: []mechanism{}, ClusterLinks: []struct{}{}, ConfigFiles: []string{},
-		Contexts: contexts(o), Directory: m.DataDirectory, DiskFree: m.DiskFree, DiskFreeRate: f[0], DiskLimit: m.DiskLimit, DiskAlarm: m.DiskAlarm,
+	return nodeItem{
+		Applications: []struct{}{}, Mechanisms: []mechanism{}, ClusterLinks: []struct{}{}, ConfigFiles: []string{}, Contexts: []contextItem{},
+		Directory: m.DataDirectory, DiskFree: m.DiskFree, DiskFreeRate: f[0], DiskLimit: m.DiskLimit, DiskAlarm: m.DiskAlarm,
 		Plugins: plugins, ExchangeTypes: exchangeTypes(), FilesMax: m.FilesMax, FilesUsed: m.FilesUsed, FilesRate: f[1],
 		Freed: m.Freed, FreedRate: f[2], Collections: m.Collections, CollectionsRate: f[3], LogFiles: []string{"<stdout>"},
-		MemoryStrategy: "rss", MemoryLimit: m.MemoryLimit, MemoryAlarm: m.MemoryAlarm, MemoryUsed: m.MemoryUsed, MemoryRate: f[4], Name: o.Node, TickTime: 60,
-		PID: strconv.Itoa(os.Getpid()), Partitions: []struct{}{}, TasksMax: tasksMax, Tasks: m.Tasks, TasksRate: f[5],
+		MemoryStrategy: "rss", MemoryLimit: m.MemoryLimit, MemoryAlarm: m.MemoryAlarm, MemoryUsed: m.MemoryUsed, MemoryRate: f[4], Name: name, TickTime: 60,
+		Partitions: []struct{}{}, TasksMax: tasksMax, Tasks: m.Tasks, TasksRate: f[5],
 		Processors: m.Processors, RabbitMQVersion: protocol.RabbitMQVersion, RatesMode: ratesMode, Running: true, SocketsMax: m.SocketsMax, SocketsUsed: m.SocketsUsed, SocketsRate: f[6],
-		Type: "disc", Uptime: m.Uptime, TestClock: r.Broker.Clock().Manual(), churnItem: churnForm(r, "", o.Churn),
+		Type: "disc", Uptime: m.Uptime,
 	}
+}
+
+// brokerForm is the node with the broker.
+func brokerForm(r *rest.Request, m *management.Machine, o *management.Overview) nodeItem {
+	item := nodeForm(r, o.Node, m)
+	item.Contexts, item.PID, item.Version = contexts(o), strconv.Itoa(os.Getpid()), o.ProductVersion
+	item.TestClock, item.churnItem = r.Broker.Clock().Manual(), churnForm(r, "", o.Churn)
 	for _, name := range m.Mechanisms {
 		item.Mechanisms = append(item.Mechanisms, mechanism{name, "SASL " + name + " authentication mechanism", true})
 	}
@@ -116,17 +129,22 @@ func contexts(o *management.Overview) []contextItem {
 	return items
 }
 
-// otherNodes are the nodes of the cluster that do not lead. They run no broker: most figures are 0.
+// otherNodes are the nodes of the cluster that do not lead, by what they have said last (CLU-33). One that has said nothing lately has figures of 0.
 func otherNodes(r *rest.Request) (items []nodeItem) {
 	for _, m := range r.Broker.ClusterState().Members {
 		if m.Leader {
 			continue
 		}
-		items = append(items, nodeItem{
-			Applications: []struct{}{}, Mechanisms: []mechanism{}, ClusterLinks: []struct{}{}, ConfigFiles: []string{}, Contexts: []contextItem{}, ExchangeTypes: exchangeTypes(),
-			Plugins: plugins, LogFiles: []string{"<stdout>"}, MemoryStrategy: "rss", Name: m.Name, TickTime: 60, Partitions: []struct{}{}, RabbitMQVersion: protocol.RabbitMQVersion,
-			RatesMode: ratesMode, Running: m.Online, Type: "disc",
-		})
+		said := management.Report{}
+		if m.Report != nil {
+			said = *m.Report
+		}
+		item := nodeForm(r, m.Name, &said.Machine)
+		item.Running, item.Drained, item.Version = m.Online, said.Drained, said.Version
+		if said.PID != 0 {
+			item.PID = strconv.Itoa(said.PID)
+		}
+		items = append(items, item)
 	}
 	return items
 }
@@ -143,7 +161,7 @@ var nodes = rest.Resource[nodeItem]{
 			return nil, err
 		}
 		o, err := r.Broker.Overview(r.Context())
-		return append([]nodeItem{nodeForm(r, &m, &o)}, others...), err
+		return append([]nodeItem{brokerForm(r, &m, &o)}, others...), err
 	},
 	Name: func(n *nodeItem) string { return n.Name },
 }

@@ -81,8 +81,8 @@ var Routes = []rest.Route{
 	rest.Get(checksPath+"/port-listener/{port}", rest.Anybody, portListens),
 	rest.Get(checksPath+"/protocol-listener/{protocol}", rest.Anybody, protocolListens),
 	rest.Get(checksPath+"/certificate-expiration/{within}/{unit}", rest.Anybody, certificatesLast),
-	rest.Get(checksPath+"/alarms", rest.Anybody, noAlarms("There are alarms in effect in the cluster")),
-	rest.Get(checksPath+"/local-alarms", rest.Anybody, noAlarms("There are alarms in effect on the node")),
+	rest.Get(checksPath+"/alarms", rest.Anybody, ofMachine(noAlarms)),
+	rest.Get(checksPath+"/local-alarms", rest.Anybody, ofMachine(noLocalAlarms)),
 }
 
 const (

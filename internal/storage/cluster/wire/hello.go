@@ -61,6 +61,7 @@ type Hello struct {
 	Nonce   []byte `json:"nonce"`
 
 	Client *Client `json:"client,omitempty"` // in KindClient
+	Report bool    `json:"report,omitempty"` // in KindAsk: how are you?
 }
 
 // Answer is the reply of an acceptor to a dialer that has the secret.
@@ -72,6 +73,8 @@ type Answer struct {
 	Place   string `json:"place"`   // where it is, as in Hello
 	Members string `json:"members"` // Roster of the settings
 	Applied uint64 `json:"applied"` // the last entry that it has
+
+	Report json.RawMessage `json:"report,omitempty"` // how the node is; older ones do not say it
 }
 
 // challenge is the reply to a Hello: the acceptor has the secret, and asks the dialer to show that it has it, too.

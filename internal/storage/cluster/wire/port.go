@@ -272,12 +272,28 @@ func (p *Port) track(l *link) (net.Conn, error) {
 
 // Ask asks the node at an address who it is, with KindAsk or KindJoin.
 func (p *Port) Ask(address, kind string) (Answer, error) {
+	h := p.cfg.Hello()
+	h.Kind = kind
+	return p.ask(address, h)
+}
+
+// Report asks a node how it is.
+func (p *Port) Report(identity string) (a Answer, err error) {
+	h := p.cfg.Hello()
+	h.Kind, h.Report = KindAsk, true
+	for _, address := range p.cfg.Addresses(identity) {
+		if a, err = p.ask(address, h); err == nil {
+			break
+		}
+	}
+	return a, err
+}
+
+func (p *Port) ask(address string, h Hello) (Answer, error) {
 	conn, err := p.connect(address, Patience)
 	if err != nil {
 		return Answer{}, err
 	}
-	h := p.cfg.Hello()
-	h.Kind = kind
 	a, err := greet(conn, p.cfg.Secret, h)
 	return a, errors.Join(err, conn.Close())
 }

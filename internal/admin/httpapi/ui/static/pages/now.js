@@ -42,9 +42,9 @@ function show(main, context) {
   }, 2000, context.report)];
   if (monitors) {
     polls.push(poll(async (signal) => {
-      const [node] = await get('api/nodes', { query: { columns: 'mem_used,mem_limit,mem_alarm,disk_free,disk_free_limit,disk_free_alarm' }, signal });
+      const [node, ...others] = await get('api/nodes', { query: { columns: 'name,mem_used,mem_limit,mem_alarm,disk_free,disk_free_limit,disk_free_alarm' }, signal });
       figures.node(node);
-      alarm(alarms, node);
+      alarm(alarms, node, others);
       nodes(members, await get('api/x/cluster', { signal }));
     }, 5000, context.report), poll(async (signal) => late.add(await get('api/x/lateness', { signal })), 5000, context.report));
   }
@@ -57,11 +57,15 @@ function show(main, context) {
   };
 }
 
-/** alarm shows the active alarms in a banner. */
-export function alarm(banner, node) {
+/** alarm shows the active alarms in a banner; those of other nodes of a cluster block nobody. */
+export function alarm(banner, node, others = []) {
   const alarms = [];
   if (node.mem_alarm) alarms.push(`Memory alarm: ${format.bytes(node.mem_used)} in use, above the watermark of ${format.bytes(node.mem_limit)}. Publishers are blocked.`);
   if (node.disk_free_alarm) alarms.push(`Disk alarm: ${format.bytes(node.disk_free)} free, below the limit of ${format.bytes(node.disk_free_limit)}. Publishers are blocked.`);
+  for (const o of others) {
+    if (o.mem_alarm) alarms.push(`Memory alarm on ${o.name}: ${format.bytes(o.mem_used)} in use, above its watermark of ${format.bytes(o.mem_limit)}.`);
+    if (o.disk_free_alarm) alarms.push(`Disk alarm on ${o.name}: ${format.bytes(o.disk_free)} free, below its limit of ${format.bytes(o.disk_free_limit)}.`);
+  }
   if (banner.textContent !== alarms.join('')) banner.replaceChildren(...alarms.map((t) => el('p', null, t)));
 }
 
