@@ -124,7 +124,9 @@ func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.Queu
 		VHost: v, Metrics: &n.queries.Sums, Journal: n.journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: log, Post: n.asker.Post,
 		Died: func(reason string, count uint64) { n.queries.Deaths.ByReason(reason).Disabled.Add(count) },
 	}
-	_, shared.Replicated = n.cfg.Journal.(store.Replicated)
+	if j, ok := n.cfg.Journal.(store.Replicated); ok {
+		shared.Current = j.Current
+	}
 	props := propsOfMany(n, func(close func() []any) actor.Actor {
 		s := next
 		next = vhost.QueueSpec{}

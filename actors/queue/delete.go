@@ -66,7 +66,7 @@ func (s *state) park(received any) bool {
 // unpark returns the next parked mail, if the queue handles mail and no command is in progress. It has to be handled
 // before any new mail.
 func (s *state) unpark() (any, bool) {
-	if s.phase != live && s.phase != ending {
+	if s.full || s.phase != live && s.phase != ending {
 		return nil, false
 	}
 	return s.pending.Next()

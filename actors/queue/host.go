@@ -22,6 +22,7 @@ type host struct {
 	self         mail.Address
 	phase        phase
 	dueNow       bool   // handle deadlines at the end of this turn
+	full         bool   // so much mail is held that the queue does nothing that it would tell of (records.Gate)
 	consumerLeft bool   // in this turn, or while a command was in progress
 	turnLimit    uint16 // limit of messages in one turn: workLimit; tests set others
 	used         int64  // time of the last turn other than a query, wall ms

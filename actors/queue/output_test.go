@@ -1,12 +1,14 @@
 package queue
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"candlemark/actors/system/mail"
 	"candlemark/internal/routing/message"
+	"candlemark/internal/transport/budget"
 	"candlemark/policies"
 )
 
@@ -17,7 +19,7 @@ const majority = time.Second
 func replicated(kind string) func(r *rig) {
 	return func(r *rig) {
 		r.options.Delay = majority
-		r.config.Replicated = true
+		r.config.Current = func() bool { return true }
 		r.config.Queue.Durable = true
 		r.config.Queue.Arguments = policies.WithQueueType(nil, true, false, false, kind)
 		r.config.Post = func(to mail.Address, what any) { r.system.Root.Send(r.system.NewLocalPID(to.GetId()), what) }
@@ -125,6 +127,80 @@ func TestHeldCredit_CLU16(t *testing.T) {
 		}
 		if gate.Used() != 0 || deliveries != 100 {
 			t.Errorf("%d bytes of credit, %d deliveries", gate.Used(), deliveries)
+		}
+	})
+}
+
+// TestLease_CLU17: a quorum queue whose node may have lost the lead answers that it is empty, or how many messages it has, after the end of another
+// Append; others answer at once.
+func TestLease_CLU17(t *testing.T) {
+	for name, kind := range map[string]struct {
+		kind         string
+		lease, waits bool
+	}{
+		"quorum": {"quorum", false, true}, "quorum with a lease": {"quorum", true, false}, "classic": {"classic", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := func(r *rig) {
+				replicated(kind.kind)(r)
+				r.config.Current = func() bool { return kind.lease }
+			}
+			bubble(t, settings(), set, func(r *rig) {
+				time.Sleep(3 * majority)
+				request := mail.Request{ReplyTo: r.channel.pid}
+				r.settled(&mail.Get{Request: request, Channel: r.channel.pid, Connection: owner}, &mail.Purge{Request: request})
+				if n := len(got[any](r.channel)); (n == 0) != kind.waits {
+					t.Errorf("%d answers at once", n)
+				}
+				time.Sleep(2 * majority)
+				synctest.Wait()
+				if n := len(got[any](r.channel)); (n == 2) != kind.waits {
+					t.Errorf("%d answers later", n)
+				}
+			})
+		})
+	}
+}
+
+// TestBoundOfHeld_CLU40: what a queue holds until the journal has it counts as memory of queues and has a limit, at which it delivers nothing more and
+// later mail waits; nothing is lost, and the order is kept.
+func TestBoundOfHeld_CLU40(t *testing.T) {
+	shared := &budget.Budget{}
+	set := func(r *rig) {
+		replicated("quorum")(r)
+		r.config.Budget = shared
+	}
+	bubble(t, settings(), set, func(r *rig) {
+		const each, all = 1 << 20, 100
+		for n := range uint64(all) {
+			m := persistentMsg(strings.Repeat("x", each), -1)
+			m.Number = n + 1
+			if r.settled(batch(r.channel, m)); n%20 == 19 {
+				time.Sleep(3 * majority)
+			}
+		}
+		got[any](r.channel)
+		synctest.Wait()
+		before := shared.Used()
+		for range all {
+			r.settled(&mail.Get{Request: mail.Request{ReplyTo: r.channel.pid}, Channel: r.channel.pid, Connection: owner, NoAck: true})
+		}
+		if taken := all - r.shell.state.messages.Backlog.Len(); taken != 32 || shared.Used() < before {
+			t.Errorf("%d messages are in answers that are held, %d bytes before, %d now", taken, before, shared.Used())
+		}
+		if n := len(got[any](r.channel)); n != 0 {
+			t.Errorf("%d mails were sent", n)
+		}
+		time.Sleep(20 * majority)
+		synctest.Wait()
+		left := all
+		for _, m := range got[*mail.GetReply](r.channel) {
+			if left--; m.Empty || m.MessageCount != left {
+				t.Errorf("%v, %d messages left, want %d", m.Empty, m.MessageCount, left)
+			}
+		}
+		if n := shared.Used(); left != 0 || n > each {
+			t.Errorf("%d messages have not come, %d bytes are held", left, n)
 		}
 	})
 }

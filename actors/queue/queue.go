@@ -48,8 +48,8 @@ type Config struct {
 type Shared struct {
 	VHost   *topology.VHost
 	Journal store.Journal
-	// Replicated: Journal is that of a cluster. Post must be set.
-	Replicated bool
+	// Current is that of store.Replicated if Journal is that of a cluster, else nil. Post must be set then.
+	Current func() bool
 	// Budget limits the memory of all queues together; nil for no limit.
 	Budget *budget.Budget
 	Clock  *clock.Clock
@@ -158,11 +158,14 @@ func (q *queue) receive(ctx actor.Context) {
 	case again:
 		q.againPending = false
 	case appendDone:
+		full := q.gate.Full()
 		if m.gate {
 			q.gate.Ended(m.err, func(p mail.Post) { actorlib.Send(ctx, p.To, p.Mail) })
 		}
-		if m.commit == nil {
+		if m.commit == nil && !full {
 			return
+		} else if m.commit == nil {
+			received = again{} // as now there may be room
 		}
 	case loaded, *deliveries.LookedUp:
 		q.reading--
@@ -192,6 +195,7 @@ func (q *queue) turn(ctx actor.Context, received any) {
 	if q.cfg.Fault != nil {
 		q.cfg.Fault(received)
 	}
+	q.state.full = q.gate.Full()
 	q.state.messages.OverLimit, q.state.messages.Critical = q.cfg.Budget.OverLimit(), q.cfg.Budget.Critical()
 	if q.state.messages.Settings.DuplicateWindow > 0 || q.state.messages.Sessions != nil {
 		q.state.messages.Scarce, q.state.messages.Full = !q.notes.Spare(1), q.notes.Room(1)
@@ -216,7 +220,9 @@ func (q *queue) carryOut(ctx actor.Context) {
 	s := &q.state
 	list, c := s.messages.Journal.HandOver()
 	records.ToWall(list, s.messages.Dates.Kept())
-	gated := q.cfg.Replicated && s.messages.Journal.Gated(&q.gate, s.messages.Settings.DeliverAfterCommit, len(list) > 0 || c != nil)
+	s.flush()
+	gated := q.cfg.Current != nil &&
+		s.messages.Journal.Gated(&q.gate, q.cfg.Budget, s.messages.Settings.DeliverAfterCommit, len(list) > 0 || c != nil, len(s.out.Posts) > s.out.told, q.cfg.Current)
 	f := q.post(ctx)
 	for _, w := range s.out.watch {
 		actorlib.Watch(ctx, w)
@@ -241,7 +247,6 @@ func (q *queue) carryOut(ctx actor.Context) {
 // post sends the turn's mail, deliveries last, and returns the queue's figures.
 func (q *queue) post(ctx actor.Context) *figures {
 	s := &q.state
-	s.flush()
 	f := q.publishFigures() // before the mail, so that its receivers see current figures
 	q.gate.Send(&s.out.Posts, s.out.told, s.self, func(p mail.Post) { actorlib.Send(ctx, p.To, p.Mail) })
 	q.gate.Free(s.out.done)
@@ -296,6 +301,7 @@ func (q *queue) end(ctx actor.Context) {
 	for _, m := range q.close() {
 		q.state.handle(m, now)
 	}
+	q.state.flush()
 	q.post(ctx).recycle()
 	q.gate.Leave(q.cfg.Journal, idOf(q.state.queue), q.cfg.Post)
 	q.returnBudget()

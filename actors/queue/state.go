@@ -47,7 +47,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 func (s *state) act(received any, now clock.Instant) {
 	switch s.phase {
 	case live, ending:
-		if s.pending.Waits() && !ownMail(received) {
+		if (s.full || s.pending.Waits()) && !ownMail(received) {
 			s.pending.Park(received)
 			return
 		}

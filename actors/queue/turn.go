@@ -69,8 +69,11 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 }
 
 // distribute sends dead letters and delivers ready messages. It sends dead letters twice: messages no longer forwarded
-// become ready, and dispatch may find expired ones.
+// become ready, and dispatch may find expired ones. It does nothing while the queue has told too much already (CLU-40).
 func (s *state) distribute(now clock.Instant) (more bool) {
+	if s.full {
+		return false
+	}
 	more = s.sendLetters(now)
 	dispatching := false
 	if x := s.diverter(); x != nil {

@@ -5,16 +5,18 @@ import (
 
 	"candlemark/actors/system/mail"
 	"candlemark/internal/storage/store"
+	"candlemark/internal/transport/budget"
 )
 
 // Gated makes the mail of this turn wait at a gate, made when it is first needed, on a node of a cluster. The mail of a queue that stores
 // every message always waits, and that of others with records if its settings say so (set). It reports whether the journal has to report
-// the end of this turn's records. appends: there are some.
-func (w *Writer) Gated(g **Gate, set, appends bool) bool {
+// the end of this turn's records, or, with none, that another node has not gone on: current is store.Replicated's. appends: there are
+// some; tells: there is mail.
+func (w *Writer) Gated(g **Gate, b *budget.Budget, set, appends, tells bool, current func() bool) bool {
 	on := w.rule == StoreAll || set && w.rule != StoreNothing
 	switch {
 	case on && *g == nil:
-		*g = &Gate{}
+		*g = &Gate{budget: b}
 		appends = appends || w.rule != StoreAll // there may be records from the time without a gate
 	case *g == nil:
 		return false
@@ -22,6 +24,7 @@ func (w *Writer) Gated(g **Gate, set, appends bool) bool {
 		*g = nil
 		return false
 	}
+	appends = appends || tells && (*g).Open() && !current() // CLU-17
 	if appends {
 		(*g).Appended()
 	}
@@ -30,18 +33,42 @@ func (w *Writer) Gated(g **Gate, set, appends bool) bool {
 
 // Gate holds the mail of a queue until the journal has all records that the queue had appended when it sent the mail, in one order
 // (CLU-16). Before that, another leader of the cluster may go on without these records: the mail would tell of what never was. Batches
-// of publishes are held with the mail about them, so that the credit of publishers limits what is held. The zero value is open.
+// of publishes are held with the mail about them, so that the credit of publishers limits what is held, too. The zero value is open.
 type Gate struct {
 	appended, ended uint64 // Appends whose end the journal reports
 	held            []held
+	size            int64          // bytes of it, about
+	budget          *budget.Budget // has been charged with them
 	lost            bool
 }
+
+// fullFrom is how many bytes a gate holds at most, and what one turn adds (CLU-40).
+const fullFrom = 32 << 20
 
 // held is a mail, or a batch to be released, that goes out after the end of that many Appends.
 type held struct {
 	after uint64
+	size  int64
 	post  mail.Post
 	batch *mail.Enqueue
+}
+
+// weigh sets the size: about what is held in memory.
+func (h *held) weigh() {
+	h.size = int64(mail.ChargeOf(0))
+	switch m := h.post.Mail.(type) {
+	case *mail.Deliver:
+		for i := range m.Items {
+			h.size += int64(m.Items[i].Charge())
+		}
+	case *mail.GetReply:
+		h.size += int64(m.Delivery.Message.Size())
+	}
+	if h.batch != nil {
+		for i := range h.batch.Messages {
+			h.size += int64(mail.ChargeOf(h.batch.Messages[i].Size()))
+		}
+	}
 }
 
 // Appended notes an Append whose end will be reported.
@@ -52,6 +79,15 @@ func (g *Gate) Open() bool { return g == nil || g.ended == g.appended }
 
 // Held returns the number of mails and batches that are held.
 func (g *Gate) Held() int { return len(g.held) }
+
+// Full reports whether so much is held that the queue must do nothing that it would tell of. A nil gate is not full.
+func (g *Gate) Full() bool { return g != nil && g.size >= fullFrom }
+
+// charge changes how much is held.
+func (g *Gate) charge(bytes int64) {
+	g.size += bytes
+	g.budget.Add(bytes)
+}
 
 // Send sends the mail of a turn, or holds it, and clears the list. The first told ones are answers about records that the journal has just
 // reported: they wait for nothing else, nor does mail to the queue itself.
@@ -80,6 +116,8 @@ func (g *Gate) hold(h held) bool {
 		return false
 	}
 	h.after = g.appended
+	h.weigh()
+	g.charge(h.size)
 	g.held = append(g.held, h)
 	return true
 }
@@ -88,8 +126,9 @@ func (g *Gate) hold(h held) bool {
 func (g *Gate) Ended(err error, send func(mail.Post)) {
 	g.ended++
 	g.lost = g.lost || unknown(err)
-	n := 0
+	n, size := 0, int64(0)
 	for ; n < len(g.held) && (g.lost || g.held[n].after <= g.ended); n++ {
+		size += g.held[n].size
 		switch h := &g.held[n]; {
 		case h.batch != nil:
 			h.batch.Release()
@@ -100,6 +139,7 @@ func (g *Gate) Ended(err error, send func(mail.Post)) {
 		}
 		g.held[n] = held{}
 	}
+	g.charge(-size)
 	if g.held = g.held[n:]; len(g.held) == 0 {
 		g.held = nil
 	}
@@ -110,9 +150,10 @@ func (g *Gate) Leave(j store.Journal, q store.QueueID, post func(mail.Address, a
 	if g == nil || len(g.held) == 0 {
 		return
 	}
-	list := g.held
-	g.held = nil
+	list, size := g.held, g.size
+	g.held, g.size = nil, 0
 	j.Append(q, nil, func(err error) {
+		g.budget.Add(-size)
 		for i := range list {
 			switch h := &list[i]; {
 			case h.batch != nil:

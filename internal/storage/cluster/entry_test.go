@@ -91,6 +91,8 @@ func (alone) remark(bool) []byte                                   { return nil 
 func (alone) now() int64                                           { return 0 }
 func (alone) hear(string, remark)                                  {}
 func (alone) answered(raft.ServerID, []byte, uint64, int64, error) {}
+func (alone) took(raft.ServerID, uint64, int64)                    {}
+func (alone) term() uint64                                         { return 0 }
 func (alone) trusted(position, string) bool                        { return true }
 
 // TestNoVotesAtTheStart_CLU6: a node that has just started refuses to vote.

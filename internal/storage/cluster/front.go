@@ -29,6 +29,7 @@ type proposal struct {
 type front struct {
 	node   *Node
 	clock  *clock.Clock
+	term   uint64
 	sender uint64
 	kick   chan struct{}
 
@@ -45,8 +46,8 @@ type front struct {
 	lost     chan struct{}
 }
 
-func newFront(n *Node, c *clock.Clock, sender uint64) *front {
-	f := &front{node: n, clock: c, sender: sender, kick: make(chan struct{}, 1), sent: map[uint64]proposal{}, lost: make(chan struct{})}
+func newFront(n *Node, r *reign, sender uint64) *front {
+	f := &front{node: n, clock: r.clock, term: r.term, sender: sender, kick: make(chan struct{}, 1), sent: map[uint64]proposal{}, lost: make(chan struct{})}
 	go f.run()
 	return f
 }

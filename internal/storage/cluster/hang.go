@@ -32,8 +32,8 @@ func (n *Node) watch() {
 			if now := time.Now(); refuses.IsZero() {
 				refuses = now
 			} else if now.Sub(refuses) > 2*n.cfg.Timeout {
-				_ = n.port.Close()
 				n.fail(fmt.Errorf("%w: it did not hand over, and takes nothing any more: %w", ErrHung, f.reason()))
+				_ = n.port.Close()
 				return
 			}
 		}
@@ -42,8 +42,8 @@ func (n *Node) watch() {
 			what, since = "journal", n.machine.stalled()/5
 		}
 		if since > n.cfg.Hang {
-			_ = n.port.Close()
 			n.fail(fmt.Errorf("%w: a write to its %s takes longer than %v, the disk hangs", ErrHung, what, n.cfg.Hang))
+			_ = n.port.Close()
 			return
 		}
 	}
@@ -73,9 +73,7 @@ func (n *Node) wait(d time.Duration) {
 
 // Resign hands the leadership to another node, if this one leads.
 func (n *Node) Resign() error {
-	n.asked.Add(1)
-	defer n.asked.Add(-1)
-	return n.raft.LeadershipTransfer().Error()
+	return n.handOver(func() raft.Future { return n.raft.LeadershipTransfer() })
 }
 
 // answers waits for the answers that raft owes, as it forgets questions when it ends; but not for long, as it may wait for the disk.

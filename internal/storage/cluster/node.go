@@ -79,6 +79,7 @@ type Node struct {
 	files     atomic.Pointer[replica]
 	front     atomic.Pointer[front]
 	timing    *timing
+	lease     lease
 	witness   *witness
 	elected   elections
 	reports   reports
@@ -203,7 +204,7 @@ func (n *Node) start() (err error) {
 		silent = 0
 	}
 	n.transport = newTransport(n.self.identity(), n.port, silent, logger)
-	n.transport.node = n
+	n.transport.node, n.transport.loyalty.lasts = n, n.cfg.Timeout*7/8
 	n.transport.leader, n.transport.rank = n.leader, n.members.rank
 	c := raft.DefaultConfig()
 	c.LocalID, c.Logger, c.NoSnapshotRestoreOnStart, c.NotifyCh = raft.ServerID(n.self.identity()), logger, true, n.leads
@@ -257,7 +258,7 @@ func (n *Node) Lead() (*Journal, *Definitions, error) {
 	if err := n.timing.save(); err != nil {
 		return nil, nil, err
 	}
-	f := newFront(n, r.clock, rand.Uint64())
+	f := newFront(n, r, rand.Uint64())
 	if old := n.front.Swap(f); old != nil {
 		old.fail(ErrLost)
 	}

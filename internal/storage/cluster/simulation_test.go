@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,8 +25,10 @@ import (
 	"github.com/rs/zerolog"
 )
 
+var simDefault = 100_000
+
 var (
-	simSteps = flag.Int("sim-steps", 40_000, "steps of TestSimulation_CLU1 in all: operations and events")
+	simSteps = flag.Int("sim-steps", 0, "steps of TestSimulation_CLU1 in all: operations and events")
 	simSeed  = flag.Uint64("sim-seed", 1, "seed of the first simulation")
 )
 
@@ -172,6 +175,9 @@ func (s *sim) start(name string) {
 
 // lead begins a term, and checks the time of the cluster and that there is one leader in it.
 func (s *sim) lead(name string, n *cluster.Node) {
+	if t := s.leader(); t != nil && t.node != n && t.journal.Current() {
+		s.Errorf("%s is elected while %s has the lease of term %d", name, t.name, t.node.Term())
+	}
 	j, d, err := n.Lead()
 	if err != nil {
 		return
@@ -424,13 +430,15 @@ func (s *sim) run(steps int) {
 // a term has one leader, and all nodes have the same data.
 func TestSimulation_CLU1(t *testing.T) {
 	const each = 20_000
-	for done, seed := 0, *simSeed; done < *simSteps && !t.Failed(); done, seed = done+each, seed+1 {
+	steps := cmp.Or(*simSteps, simDefault)
+	for done, seed := 0, *simSeed; done < steps && !t.Failed(); done, seed = done+each, seed+1 {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
 			began := time.Now()
 			synctest.Test(t, func(t *testing.T) {
 				s := newSim(t, seed)
 				start := time.Now()
-				s.run(min(each, *simSteps))
+				s.run(min(each, steps))
 				t.Logf("%d steps, %d terms, %v of virtual time", s.steps, s.elected, time.Since(start).Round(time.Second))
 			})
 			t.Logf("%v", time.Since(began).Round(time.Millisecond))

@@ -155,7 +155,7 @@ func (n *Node) TransferLeadership(to string) error {
 	}
 	for _, s := range n.members.servers() {
 		if nameOf(string(s.ID)) == to {
-			return n.raft.LeadershipTransferToServer(s.ID, s.Address).Error()
+			return n.handOver(func() raft.Future { return n.raft.LeadershipTransferToServer(s.ID, s.Address) })
 		}
 	}
 	return wire.ErrRefused

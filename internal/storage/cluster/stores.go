@@ -28,8 +28,8 @@ func newJournal(f *front, lists map[store.QueueID][]store.Recovered) *Journal {
 	return &Journal{front: f, queues: slices.Sorted(maps.Keys(lists)), lists: lists}
 }
 
-// Replicated implements store.Replicated.
-func (j *Journal) Replicated() {}
+// Current implements store.Replicated.
+func (j *Journal) Current() bool { return !j.front.over() && j.front.node.reigns(j.front.term) }
 
 // Append implements store.Journal.
 func (j *Journal) Append(q store.QueueID, records []store.Record, done func(error)) {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"candlemark/internal/storage/cluster/clocks"
 	"candlemark/internal/storage/cluster/wire"
 
 	"github.com/hashicorp/go-hclog"
@@ -20,6 +21,10 @@ type node interface {
 	hear(identity string, r remark)
 	// answered records the remark in an answer to a call that was sent at a time by the node's own clock.
 	answered(id raft.ServerID, address []byte, term uint64, sent int64, err error)
+	// took records that a node took this one for the leader of a term, in a call that was sent at a time by the node's own clock.
+	took(id raft.ServerID, term uint64, sent int64)
+	// term returns the term that this node knows.
+	term() uint64
 	// trusted reports whether a candidate's log has what a node has acknowledged.
 	trusted(candidate position, identity string) bool
 }
@@ -36,6 +41,7 @@ type transport struct {
 	leader   func() string
 	rank     func(without string) (rank, members int) // of this node among the members without one
 	looking  atomic.Bool
+	loyalty  loyalty
 	node
 	once sync.Once
 }
@@ -50,6 +56,7 @@ func newTransport(identity string, port *wire.Port, silent time.Duration, logger
 	t := &transport{
 		NetworkTransport: raft.NewNetworkTransportWithLogger(port, pool, 10*time.Second, logger),
 		identity:         identity, calls: make(chan raft.RPC), ended: make(chan struct{}), port: port, until: time.Now().Add(silent),
+		loyalty: loyalty{began: time.Now()},
 	}
 	go t.run()
 	return t
@@ -64,6 +71,8 @@ func (t *transport) Consumer() <-chan raft.RPC { return t.calls }
 // Refusals of a vote.
 var (
 	errEarly   = errors.New("this node has just started and does not vote yet")
+	errPromise = errors.New("this node has heard the leader a short time ago")
+	errLate    = errors.New("the order to take over is of an earlier term")
 	errOldCopy = errors.New("the candidate lacks entries that it has acknowledged: it was started from an older copy of its folder")
 )
 
@@ -80,6 +89,10 @@ func (t *transport) DecodePeer(b []byte) raft.ServerAddress {
 func (t *transport) SetHeartbeatHandler(f func(raft.RPC)) {
 	t.NetworkTransport.SetHeartbeatHandler(func(call raft.RPC) {
 		t.unwrap(call)
+		if c, ok := call.Command.(*raft.AppendEntriesRequest); ok && c.Term >= t.term() {
+			t.loyalty.heartbeat(call, f)
+			return
+		}
 		f(call)
 	})
 }
@@ -112,6 +125,9 @@ func (t *transport) AppendEntries(id raft.ServerID, to raft.ServerAddress, c *ra
 	sent := t.now()
 	err := t.NetworkTransport.AppendEntries(id, to, c, a)
 	t.answered(id, a.Addr, a.Term, sent, err)
+	if err == nil && a.Success && a.Term == c.Term {
+		t.took(id, c.Term, sent)
+	}
 	return err
 }
 
@@ -127,12 +143,13 @@ func shorten(c *raft.AppendEntriesRequest) {
 	}
 }
 
-// RequestVote implements raft.Transport. The vote of a node that has acknowledged what this one lacks does not count (CLU-11).
+// RequestVote implements raft.Transport. The vote of a node that has acknowledged what this one lacks does not count (CLU-11), nor do votes after a
+// heartbeat that came before the answer (CLU-17).
 func (t *transport) RequestVote(id raft.ServerID, to raft.ServerAddress, c *raft.RequestVoteRequest, a *raft.RequestVoteResponse) error {
 	sent := t.now()
 	err := t.NetworkTransport.RequestVote(id, to, c, a)
 	t.answered(id, a.Addr, a.Term, sent, err)
-	a.Granted = a.Granted && t.trusted(position{c.LastLogTerm, c.LastLogIndex}, string(id))
+	a.Granted = a.Granted && (c.LeadershipTransfer || !t.loyalty.kept()) && t.trusted(position{c.LastLogTerm, c.LastLogIndex}, string(id))
 	return err
 }
 
@@ -150,6 +167,12 @@ func (t *transport) refused(call raft.RPC) bool {
 	var candidate string
 	var last position
 	switch c := call.Command.(type) {
+	case *raft.TimeoutNowRequest:
+		if _, r := readRemark(c.Addr); r.Kind == clocks.Leads && r.Term < t.term() {
+			call.Respond(nil, errLate)
+			return true
+		}
+		return false
 	case *raft.RequestVoteRequest:
 		candidate, last = string(c.Addr), position{c.LastLogTerm, c.LastLogIndex}
 	case *raft.RequestPreVoteRequest:
@@ -176,14 +199,24 @@ func (t *transport) run() {
 			if t.refused(call) {
 				continue
 			}
-			select {
-			case t.calls <- call:
-			case <-t.ended:
+			if c, ok := call.Command.(*raft.RequestVoteRequest); ok {
+				t.loyalty.vote(call, c.LeadershipTransfer, t.pass, t.ended)
+			} else if !t.pass(call) {
 				return
 			}
 		case <-t.ended:
 			return
 		}
+	}
+}
+
+// pass gives a call to raft; false at the end.
+func (t *transport) pass(call raft.RPC) bool {
+	select {
+	case t.calls <- call:
+		return true
+	case <-t.ended:
+		return false
 	}
 }
 
@@ -223,10 +256,7 @@ func (t *transport) campaign() {
 	call := raft.RPC{RespChan: make(chan raft.RPCResponse, 1), Command: &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{
 		ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(t.identity), Addr: []byte(t.identity),
 	}}}
-	select {
-	case t.calls <- call:
-	case <-t.ended:
-	}
+	t.pass(call)
 }
 
 // candidacies is how often a follower becomes a candidate because the leader's process has ended: the first one may lack entries.

@@ -158,7 +158,9 @@ type Journal interface {
 // Replicated is the Journal of a node of a cluster: until the end of an Append is reported, another node may go on without its records.
 type Replicated interface {
 	Journal
-	Replicated()
+	// Current reports whether no other node can have gone on yet (CLU-17). If it is false, the end of another Append shows that none had when
+	// that was begun.
+	Current() bool
 }
 
 // Ref names a stored message.
