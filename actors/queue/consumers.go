@@ -12,7 +12,7 @@ import (
 // consume attaches a consumer, now or when its source can.
 func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	reply := &mail.ConsumeReply{Reply: m.Done(nil), Queue: s.self, Tag: m.Tag}
-	if err := access(s.queue, s.vhost, m.Connection); err != nil {
+	if err := mail.Locked(s.queue, m.Connection, s.vhost.Name); err != nil {
 		reply.Err = err
 	} else if err := policies.ValidateConsumerArguments(s.queue.Name, s.vhost.Name, policies.KindOf(s.queue.Arguments), m.Arguments); err != nil {
 		reply.Err = err

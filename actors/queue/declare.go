@@ -28,7 +28,7 @@ func (s *state) declare(m *mail.DeclareQueue, now clock.Instant) {
 
 // equivalent checks the arguments of a declare against the existing queue, in the order of DEC-1.
 func equivalent(q *topology.Queue, v *topology.VHost, m *mail.DeclareQueue) error {
-	if err := access(q, v, m.Connection); err != nil || m.Passive {
+	if err := mail.Locked(q, m.Connection, v.Name); err != nil || m.Passive {
 		return err
 	}
 	current := policies.QueueDeclaration{Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Arguments: q.Arguments}
@@ -38,14 +38,6 @@ func equivalent(q *topology.Queue, v *topology.VHost, m *mail.DeclareQueue) erro
 	}
 	if err := policies.Equivalent(q.Name, v.Name, current, received); err != nil {
 		return err
-	}
-	return nil
-}
-
-// access refuses an exclusive queue to all connections but its owner (DEC-5). A nil connection is the broker itself.
-func access(q *topology.Queue, v *topology.VHost, connection mail.Address) error {
-	if q.Exclusive && connection != nil && !mail.Same(q.Owner, connection) {
-		return policies.ResourceLocked(q.Name, v.Name)
 	}
 	return nil
 }

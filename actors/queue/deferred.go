@@ -28,7 +28,7 @@ func (s deferring) Handle(received any, now clock.Instant) (taken bool) {
 	if !taken {
 		return false
 	}
-	if err := access(s.queue, s.vhost, m.Connection); err != nil {
+	if err := mail.Locked(s.queue, m.Connection, s.vhost.Name); err != nil {
 		s.out.Send(m.ReplyTo, &mail.ReceiveDeferredReply{Reply: m.Done(err), Queue: s.self})
 		return true
 	}

@@ -29,7 +29,7 @@ func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 // mayDelete reports whether a command may delete the queue, which has that many messages. Otherwise the command is
 // answered.
 func mayDelete(s *host, m *mail.DeleteQueue, messages int) bool {
-	err := access(s.queue, s.vhost, m.Connection)
+	err := mail.Locked(s.queue, m.Connection, s.vhost.Name)
 	switch {
 	case err != nil:
 	case m.IfEmpty && messages > 0:

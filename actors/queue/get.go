@@ -29,7 +29,7 @@ func (s *gets) Handle(received any, now clock.Instant) (taken bool) {
 // get takes the first message for basic.get. It renews the lease, even if there is no message (LEASE-4).
 func (s *gets) get(m *mail.Get, now clock.Instant) {
 	reply := &mail.GetReply{Reply: m.Done(nil), Queue: s.self, Empty: true}
-	if reply.Err = access(s.queue, s.vhost, m.Connection); reply.Err == nil {
+	if reply.Err = mail.Locked(s.queue, m.Connection, s.vhost.Name); reply.Err == nil {
 		reply.Err = s.source.Admits(nil)
 	}
 	if reply.Err != nil {

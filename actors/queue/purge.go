@@ -16,7 +16,7 @@ func (p purges) Handle(received any, now clock.Instant) (taken bool) {
 	setup := deliveries.Purge{Messages: &s.messages, Pending: &s.pending, Out: &s.out.Posts, Limit: int(s.turnLimit), Noted: p.noted}
 	switch m := received.(type) {
 	case *mail.Purge:
-		if err := access(s.queue, s.vhost, m.Connection); err != nil {
+		if err := mail.Locked(s.queue, m.Connection, s.vhost.Name); err != nil {
 			s.out.Send(m.ReplyTo, &mail.PurgeReply{Reply: m.Done(err)})
 			return true
 		}

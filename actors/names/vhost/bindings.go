@@ -36,7 +36,7 @@ func (bs *bindings) bind(m *mail.Bind) {
 		if e.park(&b) {
 			return
 		}
-		err = cmp.Or(bs.rules.Locked(e.target.Queue, b.Connection), refusal.Binding(e.source.exchange, b.Binding, e.target))
+		err = cmp.Or(mail.Locked(e.target.Queue, b.Connection, bs.rules.VHost), refusal.Binding(e.source.exchange, b.Binding, e.target))
 	}
 	if err == nil {
 		full := bs.room(b.By, bindingMemory(b.Binding), "bind to exchange '%s' in vhost '%s'", b.Source, bs.vhost)
@@ -78,7 +78,7 @@ func (bs *bindings) unbind(m *mail.Unbind) {
 		if e.park(&b) {
 			return
 		}
-		err = bs.rules.Locked(e.target.Queue, b.Connection)
+		err = mail.Locked(e.target.Queue, b.Connection, bs.rules.VHost)
 	}
 	switch {
 	case err != nil || missing != nil:

@@ -26,7 +26,7 @@ func (qs *queues) delete(m *mail.DeleteQueue) {
 		q.by = d.By
 		qs.deleteDown(q, &d)
 	default:
-		if err := qs.rules.Locked(q.queue, d.Connection); err != nil {
+		if err := mail.Locked(q.queue, d.Connection, qs.rules.VHost); err != nil {
 			qs.out.reply(d.Request, &mail.DeleteQueueReply{Reply: d.Done(err)})
 			return
 		}

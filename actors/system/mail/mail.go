@@ -5,6 +5,7 @@ import (
 
 	"candlemark/internal/measure/events"
 	"candlemark/internal/routing/topology"
+	"candlemark/policies"
 	"candlemark/protocol"
 )
 
@@ -21,6 +22,15 @@ func ID(a Address) string {
 
 // Same reports whether a and b are addresses of the same actor; nil is no actor's address.
 func Same(a, b Address) bool { return a != nil && b != nil && a.GetId() == b.GetId() }
+
+// Locked returns the error for the use of an exclusive queue by a connection that does not own it (DEC-5), and nil for all other
+// uses: q may be nil, and a nil connection is the broker itself.
+func Locked(q *topology.Queue, connection Address, vhost string) error {
+	if q == nil || !q.Exclusive || connection == nil || Same(connection, q.Owner) {
+		return nil
+	}
+	return policies.ResourceLocked(q.Name, vhost)
+}
 
 // Request holds the receiver of the answer to a command, and the answer's number, chosen by the sender. With the zero
 // value there is no answer.

@@ -9,7 +9,6 @@ import (
 	"candlemark/internal/servicebus/dialect"
 	"candlemark/internal/servicebus/dialect/servicebus"
 	"candlemark/internal/servicebus/numbers"
-	"candlemark/policies"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
@@ -79,8 +78,8 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	default:
 		q, err = may.MayReceive(n.Queue)
 	}
-	if err == nil && q.Exclusive && !mail.Same(n.Connection, q.Owner) {
-		err = policies.ResourceLocked(q.Name, a.vhost())
+	if err == nil {
+		err = mail.Locked(q, n.Connection, a.vhost())
 	}
 	switch {
 	case err != nil:

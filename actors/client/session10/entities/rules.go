@@ -1,6 +1,7 @@
 package entities
 
 import (
+	"cmp"
 	"slices"
 
 	"candlemark/actors/client/session10/access"
@@ -10,7 +11,6 @@ import (
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/servicebus/dialect/servicebus"
 	"candlemark/internal/servicebus/entity"
-	"candlemark/policies"
 	"candlemark/protocol/amqp10"
 )
 
@@ -23,12 +23,9 @@ func (a *asked) rules(may *access.Rights) {
 	_, topic, own := entity.OfQueue(a.Queue)
 	x := may.VHost.Directory().Exchange([]byte(topic))
 	q := may.VHost.Directory().Queue([]byte(a.Queue))
-	switch err := a.mayRule(may, topic); {
+	switch err := cmp.Or(a.mayRule(may, topic), mail.Locked(q, a.Connection, a.vhost())); {
 	case err != nil:
 		a.failed(err)
-		return
-	case q != nil && q.Exclusive && !mail.Same(a.Connection, q.Owner):
-		a.failed(policies.ResourceLocked(q.Name, a.vhost()))
 		return
 	case own == "" || q == nil || x == nil || x.Type != filter.ExchangeType:
 		a.missing(a.Queue)

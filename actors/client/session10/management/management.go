@@ -6,7 +6,6 @@ import (
 	"candlemark/internal/access/auth"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/servicebus/dialect/management"
-	"candlemark/policies"
 	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
@@ -159,8 +158,8 @@ func (m *run) describe() {
 		m.noQueue()
 		return
 	}
-	if q.Exclusive && !mail.Same(s.Client.Connection, q.Owner) {
-		m.refuse(policies.ResourceLocked(q.Name, s.Client.VHost.Name))
+	if err := mail.Locked(q, s.Client.Connection, s.Client.VHost.Name); err != nil {
+		m.refuse(err)
 		return
 	}
 	s.Send(q.PID, &mail.DescribeQueue{Request: s.Ask(func(reply any, err error) {

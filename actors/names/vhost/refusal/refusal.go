@@ -107,15 +107,6 @@ func (r *Rules) TooManyExchanges(name string, limit int64) error {
 		"cannot declare exchange '%s' in vhost '%s': exchange limit of %d is reached", name, r.VHost, limit)
 }
 
-// Locked refuses access to another connection's exclusive queue (DEC-5); q may be nil. A nil connection is the broker
-// itself, which is never refused.
-func (r *Rules) Locked(q *topology.Queue, connection mail.Address) error {
-	if q != nil && q.Exclusive && connection != nil && !mail.Same(connection, q.Owner) {
-		return policies.ResourceLocked(q.Name, r.VHost)
-	}
-	return nil
-}
-
 // AnyExchange makes the checks of a declare that precede looking up the name.
 func AnyExchange(d *mail.DeclareExchange) error {
 	if !d.Passive {
