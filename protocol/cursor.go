@@ -71,7 +71,11 @@ func (c *cursor) long() []byte { return c.take(c.u32()) }
 func (c *cursor) bytes() []byte { return append([]byte{}, c.long()...) }
 
 // table returns a copy of a field table with its length word.
-func (c *cursor) table() Table { return c.tableAt(1) }
+func (c *cursor) table() Table {
+	t, ok := tableOf(c.long(), 1)
+	c.bad = c.bad || !ok
+	return t
+}
 
 // bit reports whether bit n of octet b is set; consecutive bit arguments share an octet, first one lowest [AMQP
 // 4.2.5.2].

@@ -64,7 +64,9 @@ func SelectProperties(raw []byte, flags uint16, header func(key []byte) bool) (P
 	case header == nil:
 		p.Headers = c.table()
 	default:
-		p.Headers = c.selected(header)
+		var ok bool
+		p.Headers, ok = selectFields(c.long(), header)
+		c.bad = c.bad || !ok
 	}
 	if p.Has(FlagDeliveryMode) {
 		p.DeliveryMode = c.u8()
@@ -103,19 +105,18 @@ func (c *cursor) text(p *Properties, flag, wanted uint16) string {
 	return string(s)
 }
 
-// selected reads the fields of a table for whose keys header is true.
-func (c *cursor) selected(header func(key []byte) bool) (t Table) {
-	in := cursor{b: c.long()}
-	for len(in.b) > 0 {
-		key := in.short()
-		if header(key) {
-			t = append(t, Field{Key: string(key), Value: in.value(1)})
+// selectFields decodes the fields of a table for whose keys wanted is true; ok is false if that is not possible.
+func selectFields(b []byte, wanted func(key []byte) bool) (t Table, ok bool) {
+	c := cursor{b: b}
+	for len(c.b) > 0 {
+		key := c.short()
+		if wanted(key) {
+			t = append(t, Field{Key: string(key), Value: c.value(1)})
 		} else {
-			in.take(valueSize(in.b))
+			c.take(valueSize(c.b))
 		}
 	}
-	c.bad = c.bad || in.bad
-	return t
+	return t, !c.bad
 }
 
 // Append appends the raw form: flags and the properties present. Short strings are cut to 255 bytes; headers that

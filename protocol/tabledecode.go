@@ -47,53 +47,50 @@ func LookupField(encoded []byte, key string) (any, bool, error) {
 	return nil, false, nil
 }
 
-// tableAt reads a table with its length word at a nesting level.
-func (c *cursor) tableAt(level int) Table {
-	in, n := c.enter(level, true)
+// tableOf decodes the fields of a table at a nesting level; ok is false if they cannot be decoded.
+func tableOf(b []byte, level int) (t Table, ok bool) {
+	n, ok := countFields(b, level, true)
 	if n == 0 {
-		return nil
+		return nil, ok
 	}
-	t := make(Table, 0, n)
-	for len(in.b) > 0 {
-		key := string(in.short())
-		t = append(t, Field{Key: key, Value: in.value(level)})
+	c := cursor{b: b}
+	t = make(Table, 0, n)
+	for len(c.b) > 0 {
+		key := string(c.short())
+		t = append(t, Field{Key: key, Value: c.value(level)})
 	}
-	c.bad = c.bad || in.bad
-	return t
+	return t, !c.bad
 }
 
-// arrayAt reads an array with its length word at a nesting level.
-func (c *cursor) arrayAt(level int) Array {
-	in, n := c.enter(level, false)
+// arrayOf decodes the values of an array at a nesting level; ok is false if they cannot be decoded.
+func arrayOf(b []byte, level int) (a Array, ok bool) {
+	n, ok := countFields(b, level, false)
 	if n == 0 {
-		return nil
+		return nil, ok
 	}
-	a := make(Array, 0, n)
-	for len(in.b) > 0 {
-		a = append(a, in.value(level))
+	c := cursor{b: b}
+	a = make(Array, 0, n)
+	for len(c.b) > 0 {
+		a = append(a, c.value(level))
 	}
-	c.bad = c.bad || in.bad
-	return a
+	return a, !c.bad
 }
 
-// enter returns a cursor over the table (with keys) or array that comes next and counts its fields, so that they are
-// allocated once and only when all of them are present. The count is 0 when it is empty or broken.
-func (c *cursor) enter(level int, keys bool) (in cursor, n int) {
-	in = cursor{b: c.long()}
-	c.bad = c.bad || level > maxNesting
-	walk := in
-	for len(walk.b) > 0 && !c.bad {
+// countFields counts the fields of a table (with keys) or array, so that they are allocated once and only when all of them are
+// present. The count is 0 when it is empty or broken; ok is false when it is broken.
+func countFields(b []byte, level int, keys bool) (n int, ok bool) {
+	c := cursor{b: b, bad: level > maxNesting}
+	for len(c.b) > 0 && !c.bad {
 		if keys {
-			walk.short()
+			c.short()
 		}
-		walk.take(valueSize(walk.b))
-		c.bad = walk.bad
+		c.take(valueSize(c.b))
 		n++
 	}
 	if c.bad {
-		return cursor{}, 0
+		return 0, false
 	}
-	return in, n
+	return n, true
 }
 
 // value reads a tag and its value, in a table or array at a nesting level.
@@ -132,9 +129,13 @@ func (c *cursor) value(level int) any {
 	case 'T':
 		return Timestamp(c.u64())
 	case 'F':
-		return c.tableAt(level + 1)
+		t, ok := tableOf(c.long(), level+1)
+		c.bad = c.bad || !ok
+		return t
 	case 'A':
-		return c.arrayAt(level + 1)
+		a, ok := arrayOf(c.long(), level+1)
+		c.bad = c.bad || !ok
+		return a
 	case 'V':
 		return nil
 	}

@@ -21,8 +21,6 @@ var largeObjects = map[string]int{
 	"actors/client/channel.state":            70,
 	"internal/admin/httpapi/rest.Rights":     68,
 	"actors/names/vhost.queues":              67,
-	"protocol.cursor":                        64,
-	"protocol/amqp10.fields":                 64,
 	"internal/storage/store/segment.commits": 64,
 	"internal/admin/httpapi/rest.Request":    63,
 	"internal/storage/store/segment.early":   63,

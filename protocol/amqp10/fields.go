@@ -12,8 +12,8 @@ type Composite interface {
 // field that is null, or left out at the end, gets its default; when writing, a field that has its default is null, and
 // nulls at the end are left out unless the composite is [complete].
 type fields struct {
-	cursor
-	left int // reading: remaining fields
+	cursor cursor
+	left   int // reading: remaining fields
 
 	writing bool
 	out     []byte
@@ -27,7 +27,7 @@ func required[T any](f *fields, p *T) {
 	case f.writing:
 		f.put(p)
 	case f.null():
-		f.fail(mismatch)
+		f.cursor.fail(mismatch)
 	default:
 		f.get(p)
 	}
@@ -101,10 +101,10 @@ func (f *fields) null() bool {
 		return true
 	}
 	f.left--
-	if len(f.b) == 0 || f.b[0] != uint8(TypeNull) {
+	if len(f.cursor.b) == 0 || f.cursor.b[0] != uint8(TypeNull) {
 		return false
 	}
-	f.b = f.b[1:]
+	f.cursor.b = f.cursor.b[1:]
 	return true
 }
 
@@ -113,36 +113,36 @@ func (f *fields) null() bool {
 func (f *fields) get(p any) {
 	switch p := p.(type) {
 	case *bool:
-		*p = f.unsigned(TypeBool) != 0
+		*p = f.cursor.unsigned(TypeBool) != 0
 	case *uint8:
-		*p = uint8(f.unsigned(TypeUByte))
+		*p = uint8(f.cursor.unsigned(TypeUByte))
 	case *uint16:
-		*p = uint16(f.unsigned(TypeUShort))
+		*p = uint16(f.cursor.unsigned(TypeUShort))
 	case *uint32:
-		*p = uint32(f.unsigned(TypeUInt))
+		*p = uint32(f.cursor.unsigned(TypeUInt))
 	case *uint64:
-		*p = f.unsigned(TypeULong)
+		*p = f.cursor.unsigned(TypeULong)
 	case *Timestamp:
-		*p = Timestamp(f.unsigned(TypeTimestamp))
+		*p = Timestamp(f.cursor.unsigned(TypeTimestamp))
 	case *[]byte:
-		*p = f.bytes(TypeBinary)
+		*p = f.cursor.bytes(TypeBinary)
 	case *Text:
-		*p = f.bytes(TypeString)
+		*p = f.cursor.bytes(TypeString)
 	case *SymbolText:
-		*p = f.bytes(TypeSymbol)
+		*p = f.cursor.bytes(TypeSymbol)
 	case *string:
-		*p = string(f.bytes(TypeString))
+		*p = string(f.cursor.bytes(TypeString))
 	case *Symbol:
-		*p = Symbol(f.bytes(TypeSymbol))
+		*p = Symbol(f.cursor.bytes(TypeSymbol))
 	case *[]Symbol:
 		*p = f.symbols()
 	case *Map:
-		code := f.constructor(TypeMap)
-		if f.fault == sound {
-			*p = f.mapping(code, 1)
+		code := f.cursor.constructor(TypeMap)
+		if f.cursor.fault == sound {
+			*p = f.cursor.mapping(code, 1)
 		}
 	case *Value:
-		*p = f.value()
+		*p = f.cursor.value()
 	}
 }
 
@@ -196,7 +196,7 @@ func (f *fields) put(p any) {
 
 // symbols reads a field with several symbols: an array of them, or one alone [AMQP 1.0 types 1.4].
 func (f *fields) symbols() []Symbol {
-	v := f.decode(1)
+	v := f.cursor.decode(1)
 	if alone, ok := v.(Symbol); ok {
 		return []Symbol{alone}
 	}
@@ -207,7 +207,7 @@ func (f *fields) symbols() []Symbol {
 		all[i], ok = s, ok && isSymbol
 	}
 	if !ok {
-		f.fail(mismatch)
+		f.cursor.fail(mismatch)
 	}
 	return all
 }
@@ -222,27 +222,27 @@ func (f *fields) putSymbols(all []Symbol) {
 
 // readComposite reads the descriptor and fields of p.
 func (f *fields) readComposite(p Composite) {
-	code := f.descriptor()
+	code := f.cursor.descriptor()
 	if f.readFields(p) != code {
-		f.fail(mismatch)
+		f.cursor.fail(mismatch)
 	}
 }
 
 // readFields reads a composite after its descriptor, and returns the required descriptor. Fields outside the
 // specification are refused.
 func (f *fields) readFields(p Composite) (code uint64) {
-	constructor := f.constructor(TypeList)
-	if f.fault != sound {
+	constructor := f.cursor.constructor(TypeList)
+	if f.cursor.fault != sound {
 		return 0
 	}
 	outer := f.left
-	count, rest := f.enter(constructor)
+	count, rest := f.cursor.enter(constructor)
 	f.left = int(count)
 	code = f.walk(p)
 	if f.left > 0 {
-		f.fail(mismatch)
+		f.cursor.fail(mismatch)
 	}
-	f.leave(rest)
+	f.cursor.leave(rest)
 	f.left = outer
 	return code
 }

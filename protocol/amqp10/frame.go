@@ -99,11 +99,11 @@ func (f Frame) Decode() (p Composite, payload []byte, err error) {
 func DecodeInto(b []byte, p Composite) (rest []byte, err error) {
 	f := fields{cursor: cursor{b: b}}
 	f.readComposite(p)
-	if f.fault != sound {
+	if f.cursor.fault != sound {
 		code, _ := Frame{Body: b}.Code()
-		return nil, Errorf(f.fault.condition(), "cannot decode the composite %#x", code)
+		return nil, Errorf(f.cursor.fault.condition(), "cannot decode the composite %#x", code)
 	}
-	return f.b, nil
+	return f.cursor.b, nil
 }
 
 // AppendFrame appends the frame of a performative or SASL frame.

@@ -32,7 +32,7 @@ func (p *Open) fields(f *fields) {
 	nullable(f, &p.DesiredCapabilities)
 	nullable(f, &p.Properties)
 	if p.MaxFrameSize < MinMaxFrameSize && !f.writing {
-		f.fail(mismatch)
+		f.cursor.fail(mismatch)
 	}
 }
 
@@ -173,7 +173,7 @@ func (p *Transfer) fields(f *fields) {
 	defaulted(f, &p.Batchable, false)
 	f.atMost(p.RcvSettleMode.Value, ReceiverSecond)
 	if len(p.DeliveryTag) > maxDeliveryTag {
-		f.fail(mismatch)
+		f.cursor.fail(mismatch)
 	}
 }
 
@@ -222,6 +222,6 @@ func (p *Close) fields(f *fields) { nested(f, &p.Error) }
 // atMost refuses values that an enumeration does not have.
 func (f *fields) atMost(v, limit uint8) {
 	if v > limit && !f.writing {
-		f.fail(mismatch)
+		f.cursor.fail(mismatch)
 	}
 }

@@ -79,7 +79,7 @@ func (f *fields) messageID(id Value) {
 	switch id.Type() {
 	case TypeNone, TypeULong, TypeUInt, TypeUShort, TypeUByte, TypeLong, TypeInt, TypeShort, TypeByte, TypeUUID, TypeBinary, TypeString:
 	default:
-		f.fail(mismatch)
+		f.cursor.fail(mismatch)
 	}
 }
 

@@ -58,7 +58,7 @@ func (p *State) fields(f *fields) {
 		required(f, &p.TxnID)
 		nullable(f, &p.Outcome)
 	default:
-		f.fail(mismatch)
+		f.cursor.fail(mismatch)
 	}
 }
 
@@ -74,9 +74,9 @@ func (f *fields) state(p *State) {
 		*p = State{}
 	default:
 		*p = State{}
-		code := f.descriptor()
+		code := f.cursor.descriptor()
 		if p.Kind = StateKind(code); uint64(p.Kind) != code || p.Kind == NoState {
-			f.fail(mismatch)
+			f.cursor.fail(mismatch)
 		}
 		f.readFields(p)
 	}
