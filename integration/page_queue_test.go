@@ -169,6 +169,25 @@ func pageSchedules(w *tab, b *broker) {
 		w.Errorf("before %+v, after %+v", before, after)
 	}
 	w.sees("Scheduled\n2")
+	w.click(".buttons button", "Reschedule several…")
+	_ = eval[bool](w, "(document.querySelector('dialog input[name=due_after]').value = '2030-01-01T00:00:00', true)")
+	w.shoot("reschedule-several-dialog")
+	w.click("dialog button", "Reschedule")
+	w.sees("1 message now. Press Reschedule again to change it.")
+	w.click("dialog button", "Reschedule")
+	w.sees("1 message now due at ")
+	w.click(".buttons button", "Cancel several…")
+	w.fill("dialog input[name=headers]", `["x"]`)
+	w.click("dialog button", "Drop them")
+	w.sees("headers must be a JSON object")
+	w.fill("dialog input[name=headers]", `{"none":1}`)
+	w.click("dialog button", "Drop them")
+	w.sees("There is no such message.")
+	w.click("dialog button", "Cancel")
+	w.until("document.querySelector('dialog') === null")
+	if last := b.peeked("orders", "scheduled"); len(last) != 2 || last[1].Due >= "2030" {
+		w.Errorf("rescheduled by a filter: %+v", last)
+	}
 }
 
 // pageSettings checks the shown origin of a setting.

@@ -53,7 +53,39 @@ func TestDLY14_ManyScheduled(t *testing.T) {
 	b.kill()
 	b = startIn(t, dir)
 	b.expectScheduled(*manyScheduled - 100)
+	b = b.sweepSchedule(dir)
 	b.stop()
+}
+
+// sweepSchedule changes messages by filters, and kills the broker after each answer, which holds (DLY-17).
+func (b *broker) sweepSchedule(dir string) *broker {
+	left := *manyScheduled - 100
+	half := strconv.FormatInt(time.Now().Add(40*time.Minute).UnixMilli(), 10)
+	var answer struct{ Matched, Cancelled, Rescheduled int }
+	ask := func(method, query, body string) {
+		if text := b.request(method, inQueue+query, body, 200); json.Unmarshal([]byte(text), &answer) != nil {
+			b.Fatal(text)
+		}
+	}
+	ask("DELETE", "?dry_run=true&due_before="+half, "")
+	ask("PUT", "", `{"due_before":"`+half+`","delay":86400000}`)
+	if answer.Matched != answer.Rescheduled || answer.Matched == 0 || answer.Matched == left {
+		b.Errorf("%+v of %d", answer, left)
+	}
+	b.kill()
+	b = startIn(b.T, dir)
+	ask("DELETE", "?dry_run=true&due_before="+half, "")
+	if answer.Matched != 0 {
+		b.Errorf("%d messages have their former times", answer.Matched)
+	}
+	ask("DELETE", "?headers="+url.QueryEscape(`{"kind":0}`), "")
+	if answer.Cancelled < left/4 || answer.Cancelled > left {
+		b.Errorf("%d of %d cancelled", answer.Cancelled, left)
+	}
+	b.kill()
+	b = startIn(b.T, dir)
+	b.expectScheduled(left - answer.Cancelled)
+	return b
 }
 
 const inQueue = "/api/x/queues/%2F/later/scheduled"
@@ -79,7 +111,7 @@ func (c *client) scheduleMany() {
 		at := time.Now().Add(10*time.Minute + rand.N(time.Hour)).UnixMilli()
 		name := strconv.Itoa(i)
 		c.must(c.Channel.PublishWithContext(c.Context(), "", "later", false, false, amqp.Publishing{
-			DeliveryMode: 2, Body: []byte(name), MessageId: name, Headers: amqp.Table{"x-deliver-at": at},
+			DeliveryMode: 2, Body: []byte(name), MessageId: name, Headers: amqp.Table{"x-deliver-at": at, "kind": int32(i % 2)},
 		}))
 	}
 	if acked := <-done; acked != *manyScheduled {

@@ -223,6 +223,103 @@ func TestScheduledOverAMQP_DLY11(t *testing.T) {
 	})
 }
 
+// answered returns the answer to a request that succeeds.
+func answered(w *web, method, path, body string) string {
+	w.Helper()
+	got := w.ask("guest:guest", method, path, body)
+	if got.Code != 200 {
+		w.Errorf("%s %s: %d %s", method, path, got.Code, got.Body)
+	}
+	return strings.TrimSpace(got.Body.String())
+}
+
+// Messages that a filter selects are counted, rescheduled and cancelled over HTTP and AMQP (DLY-17).
+func TestHTTPFilter_DLY17(t *testing.T) {
+	queueAndExchange(t, func(b *testkit.Bubble, w *web, path string, publish func(amqp.Publishing)) {
+		for i, id := range []string{"a", "b", "c", "d"} {
+			m := later(id, time.Duration(i+1)*time.Minute)
+			m.CorrelationId, m.Headers["tenant"], m.Headers["n"] = fmt.Sprint("c", i%2), "t", int32(i)
+			publish(m)
+		}
+		filter := func(query string) string { return path + "?" + query }
+		w.want(200, `{"matched":2,"dry_run":true}`, "DELETE", filter("correlation_id=c0&dry_run=true"), "")
+		w.want(200, `{"matched":4,"dry_run":true}`, "DELETE", filter(`headers={"tenant":"t"}&dry_run=true`), "")
+		if got := answered(w, "PUT", path, `{"headers":{"tenant":"t","n":3},"delay":1000,"dry_run":true}`); !strings.HasPrefix(got, `{"matched":1,"due":"`) {
+			t.Error(got)
+		}
+		if got := w.ids(path, 10); got != "a b c d" {
+			t.Errorf("changed by a look: %s", got)
+		}
+		if got := answered(w, "PUT", path, `{"correlation_id":"c1","due_after":"`+inFuture(3*time.Minute)+`","delay":1000}`); !strings.HasPrefix(got, `{"rescheduled":1,"due":"`) {
+			t.Error(got)
+		}
+		if got := w.ids(path, 10); got != "d a b c" {
+			t.Error(got)
+		}
+		w.want(200, `{"cancelled":2}`, "DELETE", filter("due_before="+inFuture(90*time.Second)), "")
+		ask := asker(b, b.Connect().Open(), "answers")
+		at := `"queue":"q",`
+		if strings.Contains(path, "exchanges") {
+			at = `"exchange":"later",`
+		}
+		if got := ask("scheduled.reschedule", `{`+at+`"headers":{"n":1},"delay":600000}`); !strings.HasPrefix(got, `{"ok":true,"rescheduled":1,"due":"`) {
+			t.Error(got)
+		}
+		if got := ask("scheduled.cancel", `{`+at+`"headers":{"tenant":"t"},"dry_run":true}`); got != `{"ok":true,"matched":2,"dry_run":true}` {
+			t.Error(got)
+		}
+		if got := w.ids(path, 10); got != "c b" {
+			t.Error(got)
+		}
+		w.want(200, `{"cancelled":0}`, "DELETE", filter("correlation_id=c1&due_before=2000"), "")
+		for query, reason := range map[string]string{
+			"dry_run=true":                                   "a condition is required: message_id, correlation_id, headers, due_after, due_before",
+			"correlation_id=":                                "correlation_id must not be empty",
+			"message_id=a&correlation_id=":                   "correlation_id must not be empty",
+			"message_id=a&dueafter=1":                        "unknown parameter 'dueafter'",
+			"message_id=a&retries=yes":                       "retries must be true or false, not yes",
+			"id=1&due_after=1":                               "an id cannot be combined with conditions",
+			"due_after=tomorrow":                             "due_after must be an RFC 3339 time or milliseconds since 1970, not tomorrow",
+			"headers=[]":                                     "headers must be a JSON object with 1 to 16 headers and their values",
+			`headers={"a":null}`:                             "headers must be a JSON object with 1 to 16 headers and their values",
+			`headers={"` + strings.Repeat("k", 256) + `":1}`: "the name of a header has at most 255 bytes",
+			"message_id=a&delay=1":                           "unknown parameter 'delay'",
+		} {
+			w.want(400, fmt.Sprintf(`{"error":"bad_request","reason":%q}`, reason), "DELETE", filter(query), "")
+		}
+		w.want(400, `{"error":"bad_request","reason":"correlation_id must not be empty"}`, "PUT", path, `{"message_id":"b","correlation_id":null,"delay":1}`)
+		w.want(400, `{"error":"bad_request","reason":"either due or delay is required"}`, "PUT", path, `{"due_after":1}`)
+		w.want(200, `{"cancelled":2}`, "DELETE", filter("due_after=1"), "")
+	})
+}
+
+// Messages that wait for a delayed retry are cancelled by a filter, and brought forward (DLY-17).
+func TestHTTPRetries_DLY17(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		w, ch := bubbleWeb(b), b.Connect().Open()
+		ch.Confirms()
+		ch.Declare("q", amqp.Table{"x-delayed-retry-min": 60_000, "x-delayed-messages": true})
+		for _, id := range []string{"a", "b", "c"} {
+			ch.Publish("", "q", amqp.Publishing{MessageId: id, Body: []byte(id)})
+			if d, ok, err := ch.Get("q", false); err != nil || !ok || d.Nack(false, true) != nil {
+				t.Fatal("not returned")
+			}
+		}
+		const path = "/api/x/queues/%2F/q/scheduled"
+		w.want(200, `{"cancelled":0}`, "DELETE", path+"?due_after=1", "")
+		w.want(200, `{"matched":3,"dry_run":true}`, "DELETE", path+"?due_after=1&retries=true&dry_run=true", "")
+		w.want(200, `{"cancelled":1}`, "DELETE", path+"?message_id=b&retries=true", "")
+		answered(w, "PUT", path, `{"message_id":"c","retries":true,"delay":0}`)
+		if d, ok, err := ch.Get("q", true); err != nil || !ok || string(d.Body) != "c" {
+			t.Errorf("%q", d.Body)
+		}
+		b.Advance(time.Minute)
+		if d, ok, err := ch.Get("q", true); err != nil || !ok || string(d.Body) != "a" {
+			t.Errorf("%q", d.Body)
+		}
+	})
+}
+
 // Peeking shows scheduled messages after the others (DLY-11).
 func TestHTTPPeekScheduled_DLY11(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {

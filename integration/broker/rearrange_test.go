@@ -43,6 +43,12 @@ func TestRearrangingTakesMoreThanReading(t *testing.T) {
 				t.Errorf("%s looks at %s: %d %s", as.name, name, got.Code, got.Body)
 			}
 			status := map[bool]int{true: 200, false: 401}[as.may]
+			if got := w.ask(login, "DELETE", path+"?message_id=a&dry_run=true", ""); got.Code != 200 {
+				t.Errorf("%s counts messages in %s: %d %s", as.name, name, got.Code, got.Body)
+			}
+			if got := w.ask(login, "DELETE", path+"?correlation_id=none", ""); got.Code != status {
+				t.Errorf("%s cancels by a filter in %s: %d %s", as.name, name, got.Code, got.Body)
+			}
 			if got := w.ask(login, "PUT", path+"?message_id=a", `{"delay":60000}`); got.Code != status {
 				t.Errorf("%s reschedules in %s: %d %s", as.name, name, got.Code, got.Body)
 			}
@@ -53,8 +59,9 @@ func TestRearrangingTakesMoreThanReading(t *testing.T) {
 				continue // not permitted to have answers sent to a queue
 			}
 			ask := asker(b, b.ConnectAs(as.name, as.name).Open(), "answers-"+as.name)
-			for _, key := range []string{"scheduled.reschedule", "scheduled.cancel"} {
-				got := ask(key, `{`+at+`,"message_id":"b","delay":60000}`)
+			for _, command := range [][2]string{{"scheduled.reschedule", `,"delay":60000`}, {"scheduled.cancel", ""}} {
+				key, to := command[0], command[1]
+				got := ask(key, `{`+at+`,"message_id":"b"`+to+`}`)
 				if as.may != strings.HasPrefix(got, `{"ok":true`) || !as.may && !strings.Contains(got, "ACCESS_REFUSED - write access to") {
 					t.Errorf("%s, %s in %s: %s", as.name, key, name, got)
 				}

@@ -133,19 +133,20 @@ func (qs *Queries) publish(ctx context.Context, record events.Record, name, vhos
 	})
 }
 
-// publishScheduled publishes the event that messages of a place, or the one named, were dropped or moved. For AMQP
-// clients such events are routine, like temporary declarations.
-func (qs *Queries) publishScheduled(ctx context.Context, name string, at management.Place, which management.ScheduledID, count int, more ...protocol.Field) {
-	if count == 0 {
-		return
+// publishScheduled publishes the event that messages of a place, which meet conditions, were dropped or moved. For AMQP clients
+// such events are routine, like temporary declarations.
+func (qs *Queries) publishScheduled(ctx context.Context, m *mail.ChangeScheduled, at management.Place, count int, conditions protocol.Table) {
+	name := "scheduled.cancelled"
+	if !m.Cancel {
+		name, conditions = "scheduled.moved", append(conditions, protocol.Field{Key: "due_ms", Value: m.Due})
 	}
 	qs.publish(ctx, events.OriginOf(ctx).Declared(false), name, at.VHost, append(protocol.Table{
 		{Key: "name", Value: at.Name},
 		{Key: "vhost", Value: at.VHost},
 		{Key: "exchange", Value: at.Exchange},
-		{Key: "message_id", Value: which.MessageID},
+		{Key: "message_id", Value: m.MessageID},
 		{Key: "messages", Value: int64(count)},
-	}, more...))
+	}, conditions...))
 }
 
 // Channels implements management.Clients.

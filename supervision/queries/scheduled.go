@@ -50,28 +50,56 @@ func (qs *Queries) mayChange(by management.Asker, at management.Place) error {
 	return auth.MayAlter(qs.cfg.Permissions, by.User, at.VHost, resource)
 }
 
-// ChangeScheduled implements management.Messages.
-func (qs *Queries) ChangeScheduled(ctx context.Context, by management.Asker, at management.Place, which management.ScheduledID, to *management.When) (count int, due int64, err error) {
-	if err := qs.mayChange(by, at); err != nil {
-		return 0, 0, err
+// ChangeScheduled implements management.Messages. The queue examines a part of its messages for each question about a filter.
+func (qs *Queries) ChangeScheduled(ctx context.Context, by management.Asker, at management.Place, which management.ScheduledFilter, to *management.When) (swept management.Swept, err error) {
+	if !which.Look {
+		if err := qs.mayChange(by, at); err != nil {
+			return swept, err
+		}
 	}
 	m := mail.ChangeScheduled{Cancel: to == nil, Seq: which.ID, MessageID: which.MessageID, Queue: at.Name, VHost: at.VHost}
 	if to != nil {
-		m.Due = dateOf(qs.cfg.Asker.Clock, *to)
+		swept.Due = dateOf(qs.cfg.Asker.Clock, *to)
+		m.Due = swept.Due
 	}
-	answer, _, err := askOne[*mail.ChangeScheduledReply](ctx, qs, by, at, func(r mail.Request) any {
-		m.Request = r
-		return &m
-	})
-	if err != nil {
-		return 0, 0, err
+	filter := mail.ScheduledFilter{
+		MessageID: which.MessageID, CorrelationID: which.CorrelationID, Headers: which.Headers,
+		DueFrom: which.DueFrom, DueBefore: which.DueBefore, Retries: which.Retries, Look: which.Look,
 	}
-	if m.Cancel {
-		qs.publishScheduled(ctx, "scheduled.cancelled", at, which, answer.Count)
-	} else {
-		qs.publishScheduled(ctx, "scheduled.moved", at, which, answer.Count, protocol.Field{Key: "due_ms", Value: m.Due})
+	for more := true; more; {
+		var answer *mail.ChangeScheduledReply
+		answer, _, err = askOne[*mail.ChangeScheduledReply](ctx, qs, by, at, func(r mail.Request) any {
+			question, part := m, filter
+			if question.Request = r; !which.Named() {
+				question.Filter = &part
+			}
+			return &question
+		})
+		if err != nil {
+			break
+		}
+		swept.Count, swept.Unreadable = swept.Count+answer.Count, swept.Unreadable+answer.Unreadable
+		filter.From, more = answer.Next, answer.Next != nil
 	}
-	return answer.Count, m.Due, nil
+	if !which.Look && swept.Count > 0 {
+		qs.publishScheduled(ctx, &m, at, swept.Count, conditions(which))
+	}
+	return swept, err
+}
+
+// conditions returns the conditions of a filter, without the message-id, for an event.
+func conditions(f management.ScheduledFilter) (list protocol.Table) {
+	add := func(key string, v any, is bool) {
+		if is {
+			list = append(list, protocol.Field{Key: key, Value: v})
+		}
+	}
+	add("correlation_id", f.CorrelationID, f.CorrelationID != "")
+	add("headers", f.Headers, f.Headers != nil)
+	add("due_after_ms", f.DueFrom, f.DueFrom != 0)
+	add("due_before_ms", f.DueBefore, f.DueBefore != 0)
+	add("retries", true, f.Retries)
+	return list
 }
 
 // dateOf returns a time in wall ms.

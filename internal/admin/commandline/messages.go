@@ -43,14 +43,17 @@ var messageVerbs = []verb.Row{
 	{Name: "renew_lock", Options: "vhost", About: "Renews the lock of a delivery (restarts its consumer timeout)", Arguments: "<queue> <id>", Title: verb.Titled("Renewing the lock of message {id}"), Run: renewLock},
 	{Name: "return_lock", Options: "vhost", About: "Requeues a message that a consumer has locked", Arguments: "<queue> <id>", Title: verb.Titled("Returning message {id}"), Run: returnLock},
 	{
-		Name: "cancel_scheduled", About: "Cancels scheduled messages", Arguments: "<queue> [<id>]", Options: "vhost exchange message-id",
+		Name: "cancel_scheduled", About: "Cancels scheduled messages", Arguments: "<queue> [<id>]", Options: "vhost exchange " + whichScheduled,
 		Title: verb.Titled("Cancelling scheduled messages"), Run: cancelScheduled,
 	},
 	{
-		Name: "reschedule", About: "Reschedules scheduled messages", Arguments: "<queue> [<id>] [<due>]", Options: "vhost exchange message-id delay",
+		Name: "reschedule", About: "Reschedules scheduled messages", Arguments: "<queue> [<id>] [<due>]", Options: "vhost exchange delay " + whichScheduled,
 		Title: verb.Titled("Rescheduling messages"), Run: reschedule,
 	},
 }
+
+// whichScheduled are the options that select scheduled messages.
+const whichScheduled = "message-id correlation-id headers due-after due-before retries dry-run"
 
 // listedMessages is how many messages are listed unless --limit says otherwise,
 // shownBytes how much of each body a table has unless --truncate does.
@@ -122,7 +125,7 @@ func returnLock(ctx context.Context, broker *client.Client, c *verb.Call) error 
 }
 
 func cancelScheduled(ctx context.Context, broker *client.Client, c *verb.Call) error {
-	path, query, err := scheduled(c, 1, "an id or --message-id is required")
+	path, query, err := scheduled(c, 1, "an id or a condition such as --message-id is required")
 	if err != nil {
 		return err
 	}
@@ -130,12 +133,16 @@ func cancelScheduled(ctx context.Context, broker *client.Client, c *verb.Call) e
 	if err != nil {
 		return verb.Missing(err)
 	}
-	c.Say("Cancelled %s messages", verb.Cell(o["cancelled"]))
+	if c.DryRun {
+		c.Say("%s messages would be cancelled%s", verb.Cell(o["matched"]), unreadable(o))
+		return nil
+	}
+	c.Say("Cancelled %s messages%s", verb.Cell(o["cancelled"]), unreadable(o))
 	return nil
 }
 
 func reschedule(ctx context.Context, broker *client.Client, c *verb.Call) error {
-	path, query, err := scheduled(c, 2, "an id or --message-id, and a time, are required")
+	path, query, err := scheduled(c, 2, "an id or a condition such as --message-id, and a time, are required")
 	if err != nil {
 		return err
 	}
@@ -150,16 +157,33 @@ func reschedule(ctx context.Context, broker *client.Client, c *verb.Call) error 
 	if err != nil {
 		return verb.Missing(err)
 	}
-	c.Say("Rescheduled %s messages, due %s", verb.Cell(o["rescheduled"]), verb.Cell(o["due"]))
+	if c.DryRun {
+		c.Say("%s messages would be rescheduled, due %s%s", verb.Cell(o["matched"]), verb.Cell(o["due"]), unreadable(o))
+		return nil
+	}
+	c.Say("Rescheduled %s messages, due %s%s", verb.Cell(o["rescheduled"]), verb.Cell(o["due"]), unreadable(o))
 	return nil
 }
 
+// unreadable returns the number of messages that could not be judged, "" for none.
+func unreadable(o client.Object) string {
+	if n := verb.Cell(o["unreadable"]); n != "" {
+		return "; " + n + " messages cannot be read at present and were left out"
+	}
+	return ""
+}
+
 // scheduled returns the path, and the query, that names scheduled messages: by the number after the queue or by
-// --message-id. So many arguments follow the queue with a number, one less without; wanted says which.
+// conditions. So many arguments follow the queue with a number, one less without; wanted says which.
 func scheduled(c *verb.Call, arguments int, wanted string) (path []string, query map[string]string, err error) {
-	if c.MessageID != "" {
+	query = map[string]string{}
+	for option := range strings.FieldsSeq(whichScheduled) {
+		if c.Given(option) {
+			query[strings.ReplaceAll(option, "-", "_")] = c.Lookup(option).Value.String()
+		}
+	}
+	if len(query) > 0 {
 		arguments--
-		query = map[string]string{"message_id": c.MessageID}
 		path = c.Of("scheduled")
 	} else if len(c.Arguments) > 1 {
 		path = c.Of("scheduled", c.Arguments[1])

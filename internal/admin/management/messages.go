@@ -27,9 +27,9 @@ type Messages interface {
 	Scheduled(ctx context.Context, by Asker, at Place, after Cursor, limit int) (ScheduledPage, error)
 	// ScheduledCounts counts them.
 	ScheduledCounts(ctx context.Context, by Asker, at Place) (ScheduledCounts, error)
-	// ChangeScheduled gives some another time, or drops them if to is nil; count is how many it found, due the time that it gave
-	// them, in wall ms.
-	ChangeScheduled(ctx context.Context, by Asker, at Place, which ScheduledID, to *When) (count int, due int64, err error)
+	// ChangeScheduled gives the selected messages another time, or drops them if to is nil, or only counts them. If it fails, a
+	// part of the messages that a filter selects may have been changed: the answer counts them even with an error (DLY-17).
+	ChangeScheduled(ctx context.Context, by Asker, at Place, which ScheduledFilter, to *When) (Swept, error)
 	// PauseQueue stops the deliveries of a queue, or lets them go on; the answer tells whether a policy still stops them.
 	PauseQueue(ctx context.Context, by Asker, at Place, change PauseChange) (Pause, error)
 }
@@ -144,10 +144,25 @@ type ScheduledCounts struct {
 	Overdue int // of Count, wait for the release rate
 }
 
-// ScheduledID names one by its number, or all that have a message-id.
-type ScheduledID struct {
-	ID        uint64
-	MessageID string
+// ScheduledFilter selects a message by its number, or waiting messages that meet all conditions; "" and 0 are no conditions.
+type ScheduledFilter struct {
+	ID                       uint64
+	MessageID, CorrelationID string
+	Headers                  protocol.Table
+	DueFrom, DueBefore       int64 // wall ms
+	Retries                  bool  // messages that wait for a delayed retry, instead of scheduled ones
+	Look                     bool  // only count
+}
+
+// Named reports whether a filter names messages by nothing but their number or message-id (DLY-11).
+func (f *ScheduledFilter) Named() bool {
+	return f.ID != 0 || f.CorrelationID == "" && f.Headers == nil && f.DueFrom == 0 && f.DueBefore == 0 && !f.Retries && !f.Look
+}
+
+// Swept counts the messages that a filter found or changed.
+type Swept struct {
+	Count, Unreadable int
+	Due               int64 // the new time in wall ms, 0 for none
 }
 
 // PauseChange pauses a queue until a time, without an end for nil, or resumes it.

@@ -3,6 +3,7 @@ package messages
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +13,7 @@ import (
 )
 
 // params holds the parameters of a request about messages by name, from the query or the JSON body. Values are not
-// empty.
+// empty, except those of conditions: a script whose variable is not set would select all messages.
 type params map[string]string
 
 // Limits on lists of messages.
@@ -42,8 +43,11 @@ func fromObject(object map[string]json.RawMessage) params {
 }
 
 func (w params) put(name, value string) {
-	if value != "" && value != "null" {
+	switch {
+	case value != "" && value != "null":
 		w[name] = value
+	case slices.Contains(conditions, name):
+		w[name] = ""
 	}
 }
 
@@ -116,7 +120,7 @@ func next(c *management.Cursor) *string {
 }
 
 // id names scheduled messages.
-func (w params) id() (which management.ScheduledID, err error) {
+func (w params) id() (which management.ScheduledFilter, err error) {
 	which.MessageID = w["message_id"]
 	which.ID, err = w.number("id")
 	if err == nil && (which.ID == 0) == (which.MessageID == "") {

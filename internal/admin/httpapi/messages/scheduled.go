@@ -40,12 +40,14 @@ type scheduledCounts struct {
 
 // cancelled and rescheduled are the answers for changed messages.
 type cancelled struct {
-	Count int `json:"cancelled"`
+	Count      int `json:"cancelled"`
+	Unreadable int `json:"unreadable,omitempty"` // their contents could not be read, so they were not changed
 }
 
 type rescheduled struct {
-	Count int    `json:"rescheduled"`
-	Due   string `json:"due"`
+	Count      int    `json:"rescheduled"`
+	Unreadable int    `json:"unreadable,omitempty"`
+	Due        string `json:"due"`
 }
 
 // listScheduled lists scheduled messages.
@@ -82,23 +84,22 @@ var nothingScheduled = rest.Nonexistent("no such scheduled message: it was relea
 
 // cancelScheduled drops scheduled messages.
 func cancelScheduled(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
-	which, err := w.id()
+	if err := w.known(); err != nil {
+		return nil, err
+	}
+	which, err := w.filter()
 	if err != nil {
 		return nil, err
 	}
-	count, _, err := b.ChangeScheduled(ctx, by, at, which, nil)
-	switch {
-	case err != nil:
-		return nil, err
-	case count == 0:
-		return nil, nothingScheduled
-	}
-	return cancelled{count}, nil
+	return change(ctx, b, by, at, which, nil, func(s management.Swept) any { return cancelled{s.Count, s.Unreadable} })
 }
 
 // reschedule changes the time of scheduled messages.
 func reschedule(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
-	which, err := w.id()
+	if err := w.known("due", "delay"); err != nil {
+		return nil, err
+	}
+	which, err := w.filter()
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +107,7 @@ func reschedule(ctx context.Context, b management.Messages, by management.Asker,
 	if err != nil {
 		return nil, err
 	}
-	count, due, err := b.ChangeScheduled(ctx, by, at, which, &when)
-	switch {
-	case err != nil:
-		return nil, err
-	case count == 0:
-		return nil, nothingScheduled
-	}
-	return rescheduled{count, forms.Stamp(due)}, nil
+	return change(ctx, b, by, at, which, &when, func(s management.Swept) any {
+		return rescheduled{s.Count, s.Unreadable, forms.Stamp(s.Due)}
+	})
 }

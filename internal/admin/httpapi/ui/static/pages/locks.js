@@ -1,7 +1,7 @@
 // Parts of the page of a queue: the locks of unacked messages, and the scheduled messages.
 
 import { get, poll, request } from '../api.js';
-import { dialog, el, when } from '../dom.js';
+import { dialog, el, stay, when } from '../dom.js';
 import * as format from '../format.js';
 import { msOf } from '../settings.js';
 import { table } from '../table.js';
@@ -87,6 +87,10 @@ export function locks(where, about) {
 
 export function scheduled(where, about) {
   where.append(el('p', { class: 'hint' }, 'Scheduled messages, the next one first.'));
+  if (about.may('alter')) {
+    const many = (label, change, kind) => el('button', { type: 'button', class: kind, onclick: () => change(about, () => asking) }, label);
+    where.append(el('div', { class: 'buttons' }, many('Reschedule several…', rescheduleMany), many('Cancel several…', cancelMany, 'danger')));
+  }
   const asking = listed(where, about, about.x('scheduled'), 'messages', 'message', (all) => table('Scheduled messages',
     ['Due', 'message_id', 'Message', 'Exchange', 'Routing key', 'Bytes', 'Enqueued', ...(about.may('alter') ? ['Actions'] : [])], all.map((m) => [
       when(format, m.due, true), m.message_id ? value(m.message_id) : el('span', { class: 'none' }, '–'), m.id, value(m.exchange || '(default)'), value(m.routing_key), format.number(m.payload_bytes), when(format, m.enqueued_at), ...(about.may('alter') ? [el('span', { class: 'buttons' },
@@ -105,16 +109,66 @@ function refresh(about, asking, what) {
   about.asking.now();
 }
 
-function reschedule(about, m, asking) {
+/** newTime makes the fields for a new due time; its body is what they say, for a request. */
+function newTime() {
   const within = el('fieldset', null, el('legend', null, 'Due in'), duration('delay', 'Due in', '10'));
   const at = el('input', { name: 'due', type: 'datetime-local', step: 1, oninput: () => { within.disabled = at.value !== ''; } });
+  return {
+    fields: [within, el('label', null, 'or at', at)],
+    body(form) {
+      const due = form.get('due'), delay = due ? NaN : msOf(form.get('delay'), form.get('delay-unit'));
+      if (!due && Number.isNaN(delay)) throw new Error('Enter a delay or a time.');
+      return due ? { due: new Date(due).toISOString() } : { delay };
+    },
+  };
+}
+
+/** several opens a dialog for messages that meet conditions: first it counts them, then it changes them. */
+function several(about, asking, title, action, danger, fields, ask, told) {
+  const field = (name, label, more) => el('label', null, label, el('input', { name, autocomplete: 'off', ...more }));
+  const matched = el('p', { role: 'status' });
+  let counted = '';
+  dialog(title, [
+    ...fields, el('p', null, 'Messages that meet all conditions:'),
+    field('message_id', 'message_id'), field('correlation_id', 'correlation_id'), field('headers', 'Headers, as JSON', { placeholder: '{"tenant": "acme"}' }),
+    field('due_after', 'Due at or after', { type: 'datetime-local', step: 1 }), field('due_before', 'Due before', { type: 'datetime-local', step: 1 }),
+    'queue' in about && el('label', { class: 'check' }, el('input', { type: 'checkbox', name: 'retries' }), 'waiting for a delayed retry, instead of scheduled ones'), matched,
+  ], action, async (form) => {
+    const query = {};
+    for (const name of ['message_id', 'correlation_id', 'headers']) if (form.get(name)) query[name] = form.get(name);
+    for (const name of ['due_after', 'due_before']) if (form.get(name)) query[name] = new Date(form.get(name)).toISOString();
+    if (form.get('retries')) query.retries = true;
+    const now = JSON.stringify(query);
+    if (now !== counted) {
+      matched.textContent = '';
+      const { matched: n } = await ask(form, { ...query, dry_run: true });
+      if (n > 0) counted = now;
+      matched.textContent = n > 0 ? `${format.plural(n, 'message')} now. Press ${action} again to change ${n === 1 ? 'it' : 'them'}.` : 'There is no such message.';
+      return stay;
+    }
+    const answer = await ask(form, { dry_run: false, ...query });
+    refresh(about, asking(), told(answer));
+  }, danger);
+}
+
+function rescheduleMany(about, asking) {
+  const time = newTime();
+  several(about, asking, 'Reschedule several messages', 'Reschedule', false, time.fields, (form, query) => request('PUT', about.x('scheduled'), { query, body: time.body(form) }),
+    (answer) => `${format.plural(answer.rescheduled, 'message')} now due at ${format.moment(Date.parse(answer.due))}.`);
+}
+
+function cancelMany(about, asking) {
+  several(about, asking, 'Cancel several messages', 'Drop them', true, [el('p', null, 'The messages are dropped, not dead-lettered.')], (_, query) => request('DELETE', about.x('scheduled'), { query }),
+    (answer) => `${format.plural(answer.cancelled, 'message')} cancelled.`);
+}
+
+function reschedule(about, m, asking) {
+  const time = newTime();
   dialog('Reschedule a message', [
     el('p', null, `Message ${nameOf(m)} is due `, when(format, m.due, true), `, at ${format.moment(Date.parse(m.due))}.`),
-    within, el('label', null, 'or at', at),
+    ...time.fields,
   ], 'Reschedule', async (form) => {
-    const due = form.get('due'), delay = due ? NaN : msOf(form.get('delay'), form.get('delay-unit'));
-    if (!due && Number.isNaN(delay)) throw new Error('Enter a delay or a time.');
-    const answer = await request('PUT', about.x('scheduled', m.id), { body: due ? { due: new Date(due).toISOString() } : { delay } });
+    const answer = await request('PUT', about.x('scheduled', m.id), { body: time.body(form) });
     refresh(about, asking, `Message ${m.id} is now due at ${format.moment(Date.parse(answer.due))}.`);
   });
 }
