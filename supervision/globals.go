@@ -76,6 +76,15 @@ func (k *parameterKeeper) PutParameter(ctx context.Context, p parameters.Paramet
 	return created, err
 }
 
+// ChangeParameter changes a parameter, known by its names, by a function of its value. Found reports whether there is one.
+func (k *parameterKeeper) ChangeParameter(ctx context.Context, p parameters.Parameter, change func(json.RawMessage) (json.RawMessage, error)) (found bool, err error) {
+	before, after, found, err := k.Shovels.ChangeParameter(ctx, p, change)
+	if found && err == nil {
+		k.parameterEvent(ctx, "parameter.set", p, before, after)
+	}
+	return found, err
+}
+
 // DeleteParameter implements management.Definitions.
 func (k *parameterKeeper) DeleteParameter(ctx context.Context, p parameters.Parameter) (found bool, err error) {
 	before := k.parameter(p)

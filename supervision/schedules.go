@@ -2,6 +2,7 @@ package supervision
 
 import (
 	"context"
+	"encoding/json"
 
 	"candlemark/actors/movers/recurring"
 	"candlemark/actors/system/actorlib"
@@ -10,6 +11,7 @@ import (
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/parameters"
 	"candlemark/internal/storage/store"
+	"candlemark/internal/transport/budget"
 	"candlemark/supervision/ask"
 	schedules "candlemark/supervision/recurring"
 
@@ -42,8 +44,12 @@ func schedulesOf(n *Node, all *definitions.Parameters) *schedules.Schedules {
 			return auth.User{Name: name, Tags: account.Tags}, known
 		},
 		Incarnation: func() uint64 { return n.incarnations.Add(1) },
+		Objects:     func() *budget.Objects { return n.monitor.Objects() },
 		Put: func(ctx context.Context, p parameters.Parameter) (bool, error) {
 			return n.parameters.PutParameter(ctx, p)
+		},
+		Change: func(ctx context.Context, p parameters.Parameter, change func(json.RawMessage) (json.RawMessage, error)) (bool, error) {
+			return n.parameters.ChangeParameter(ctx, p, change)
 		},
 		Delete: func(ctx context.Context, p parameters.Parameter) (bool, error) {
 			return n.parameters.DeleteParameter(ctx, p)

@@ -2,6 +2,7 @@ package recurring
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 
@@ -14,6 +15,7 @@ import (
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/parameters"
 	"candlemark/internal/storage/store"
+	"candlemark/internal/transport/budget"
 	"candlemark/supervision/ask"
 
 	"github.com/rs/zerolog"
@@ -36,8 +38,11 @@ type Config struct {
 	Account     func(name string) (auth.User, bool)
 	Permissions auth.Permissions
 	Incarnation func() uint64
-	// Put and Delete change parameters as a client would, with their events.
+	// Objects has the price of schedules (REC-13).
+	Objects func() *budget.Objects
+	// Put, Change and Delete change parameters as a client would, with their events.
 	Put    func(ctx context.Context, p parameters.Parameter) (created bool, err error)
+	Change func(ctx context.Context, p parameters.Parameter, change func(json.RawMessage) (json.RawMessage, error)) (found bool, err error)
 	Delete func(ctx context.Context, p parameters.Parameter) (found bool, err error)
 	Works  *activity.Works
 	Clock  *clock.Clock
@@ -54,11 +59,12 @@ type Schedules struct {
 	begun   bool // Begin was called, End was not
 	running map[string]mail.Address
 	read    map[store.QueueID]bool // what the journal had when it was opened
+	prices  map[named]price        // of all schedules
 }
 
 // New returns the schedules of a broker. None runs before Begin.
 func New(cfg Config) *Schedules {
-	return &Schedules{cfg: cfg, running: map[string]mail.Address{}, read: map[store.QueueID]bool{}}
+	return &Schedules{cfg: cfg, running: map[string]mail.Address{}, read: map[store.QueueID]bool{}, prices: map[named]price{}}
 }
 
 // Stats returns the counts of all runs.
@@ -152,8 +158,16 @@ func (s *Schedules) Stamp(p parameters.Parameter) (parameters.Parameter, error) 
 		s.read[store.QueueID(incarnation)] = true
 		s.mu.Unlock()
 	}
-	p.Value, err = parameters.StampSchedule(p.Value, before, p.Setter.User, s.cfg.Clock.Wall(), incarnation)
-	return p, err
+	if p.Value, err = parameters.StampSchedule(p.Value, before, p.Setter.User, s.cfg.Clock.Wall(), incarnation); err != nil {
+		return p, err
+	}
+	if spec, err = parameters.ParseSchedule(p.VHost, p.Name, p.Value); err != nil { // its intervals depend on the date
+		return p, parameters.Refusal(err.Error())
+	}
+	if p.Setter.User == "" {
+		return p, nil
+	}
+	return p, s.room(p.VHost, p.Name, priceOf(spec, p.Value))
 }
 
 // ErrOtherUser refuses schedules that publish as another user.
@@ -217,16 +231,19 @@ func (s *Schedules) Put(ctx context.Context, p parameters.Parameter) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.pay(p.VHost, p.Name, priceOf(spec, p.Value))
 	if s.begun && !s.start(ctx, p.VHost) && s.running[p.VHost] != nil {
 		s.cfg.Post(s.running[p.VHost], &recurring.Set{Spec: spec})
 	}
 }
 
-// Remove ends the schedule of a deleted parameter. The actor ends with the last one.
+// Remove ends the schedule of a deleted parameter.
 func (s *Schedules) Remove(p parameters.Parameter) {
 	spec, err := parameters.ParseSchedule(p.VHost, p.Name, p.Value)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.pay(p.VHost, p.Name, price{})
+	delete(s.read, store.QueueID(parameters.IncarnationOf(&p)))
 	if pid := s.running[p.VHost]; pid != nil && err == nil {
 		s.cfg.Post(pid, &recurring.Remove{Name: spec.Name, Incarnation: spec.Incarnation})
 	}
@@ -261,7 +278,7 @@ func (s *Schedules) ended(spec *parameters.ScheduleSpec) {
 		defer s.cfg.Works.End()
 		p, _ := s.cfg.Parameters.Get(parameters.Parameter{Component: parameters.Schedule, VHost: spec.VHost, Name: spec.Name})
 		now, err := parameters.ParseSchedule(spec.VHost, spec.Name, p.Value)
-		if err != nil || now.Incarnation != spec.Incarnation || !now.DeleteAtEnd {
+		if err != nil || now.Incarnation != spec.Incarnation || !now.DeleteAtEnd || now.Since != spec.Since || now.Count != spec.Count {
 			return
 		}
 		if _, err := s.cfg.Delete(context.Background(), p); err != nil {

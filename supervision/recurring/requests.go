@@ -18,10 +18,7 @@ import (
 // ListSchedules implements management.Schedules.
 func (s *Schedules) ListSchedules(ctx context.Context, vhost, name string) ([]management.Schedule, error) {
 	list, statuses := []management.Schedule{}, map[string]map[string]*recurring.Status{}
-	for _, p := range s.cfg.Parameters.All(vhost) {
-		if p.Component != parameters.Schedule || name != "" && name != p.Name {
-			continue
-		}
+	for _, p := range s.parameters(vhost, name) {
 		of, asked := statuses[p.VHost]
 		if !asked {
 			var err error
@@ -38,6 +35,17 @@ func (s *Schedules) ListSchedules(ctx context.Context, vhost, name string) ([]ma
 		list = append(list, one)
 	}
 	return list, nil
+}
+
+// parameters returns those of the schedules of a virtual host, of all for "", or of the one with a name.
+func (s *Schedules) parameters(vhost, name string) []parameters.Parameter {
+	if name != "" {
+		if p, there := s.cfg.Parameters.Get(parameters.Parameter{Component: parameters.Schedule, VHost: vhost, Name: name}); there {
+			return []parameters.Parameter{p}
+		}
+		return nil
+	}
+	return slices.DeleteFunc(s.cfg.Parameters.All(vhost), func(p parameters.Parameter) bool { return p.Component != parameters.Schedule })
 }
 
 // statuses asks the actor of a virtual host, if there is one.
@@ -161,17 +169,15 @@ func (s *Schedules) ChangeSchedule(ctx context.Context, by auth.User, vhost, nam
 	if p == nil || err != nil {
 		return false, err
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(p.Value, &fields); err != nil {
-		return true, err
-	}
-	change(fields)
-	if p.Value, err = json.Marshal(fields); err != nil {
-		return true, err
-	}
 	p.Setter = parameters.Setter{Operator: true} // the permission to change these keys was checked here
-	_, err = s.cfg.Put(ctx, *p)
-	return true, err
+	return s.cfg.Change(ctx, *p, func(value json.RawMessage) (json.RawMessage, error) {
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(value, &fields); err != nil {
+			return nil, err
+		}
+		change(fields)
+		return json.Marshal(fields)
+	})
 }
 
 // DeleteSchedule implements management.Schedules.

@@ -2,6 +2,7 @@ package shovels
 
 import (
 	"context"
+	"encoding/json"
 	"net"
 	"slices"
 	"sync"
@@ -135,6 +136,11 @@ func (s *Shovels) PutParameter(ctx context.Context, p parameters.Parameter) (cre
 	if !s.cfg.VHost(p.VHost) {
 		return false, parameters.Refusal("vhost_not_found")
 	}
+	return s.store(ctx, p)
+}
+
+// store stores a parameter, and has it take effect. The virtual hosts are locked.
+func (s *Shovels) store(ctx context.Context, p parameters.Parameter) (created bool, err error) {
 	if p.Component == parameters.Schedule {
 		if p, err = s.cfg.Schedules.Stamp(p); err != nil {
 			return false, err
@@ -144,6 +150,23 @@ func (s *Shovels) PutParameter(ctx context.Context, p parameters.Parameter) (cre
 		s.put(ctx, p)
 	}
 	return created, err
+}
+
+// ChangeParameter changes a parameter, known by its names, by a function of its value, with the setter of p: no other change comes between.
+// Found reports whether there is one. Errors: those of change and of PutParameter.
+func (s *Shovels) ChangeParameter(ctx context.Context, p parameters.Parameter, change func(json.RawMessage) (json.RawMessage, error)) (before, after json.RawMessage, found bool, err error) {
+	if err := s.cfg.Lock(ctx); err != nil {
+		return nil, nil, false, err
+	}
+	defer s.cfg.Unlock()
+	known, found := s.cfg.Parameters.Get(p)
+	if !found {
+		return nil, nil, false, nil
+	}
+	if p.Value, err = change(known.Value); err == nil {
+		_, err = s.store(ctx, p)
+	}
+	return known.Value, p.Value, true, err
 }
 
 // DeleteParameter implements management.Shovels.

@@ -21,7 +21,7 @@ const (
 	maxCopies   = 1 << 15 // messages that queues have not answered
 	lateness    = 10_000  // ms after which a run counts as missed (REC-9)
 	maxCatchUp  = 1000    // missed runs that are published
-	maxCounted  = 10_000  // missed runs that are counted one by one
+	maxCounted  = 10_000  // missed runs of a schedule that are counted; a turn ends after as many
 	holdFor     = 500     // ms until the next look at an alarm
 	retryAfter  = 1000    // ms until runs whose queue has ended or panicked are published again, then twice as long each time
 	maxRetries  = 5
@@ -114,6 +114,7 @@ type state struct {
 	heldUntil int64 // date until which nothing is published
 	more      bool  // runs are due that exceeded the turn
 	turn      uint64
+	counted   int // missed runs in this turn
 	changed   []*schedule
 	out       outcome
 }
@@ -238,7 +239,7 @@ func (s *state) wake() (at int64, ok bool) {
 // run publishes the runs that are due, up to a turn's limit.
 func (s *state) run() {
 	now := s.now()
-	s.more = false
+	s.more, s.counted = false, 0
 	if at, ok := s.wake(); !ok || at > now {
 		return
 	}
@@ -250,7 +251,7 @@ func (s *state) run() {
 	for left := turnLimit; len(s.copies) < maxCopies && s.heldUntil <= now && len(s.due) > 0 && s.due[0].due <= now; {
 		x := s.due[0]
 		again := x.open == 0 && len(x.flights) > 0
-		if s.more = left <= 0 || again && left < min(len(x.flights), turnLimit); s.more {
+		if s.more = left <= 0 || s.counted >= maxCounted || again && left < min(len(x.flights), turnLimit); s.more {
 			break
 		}
 		switch {
@@ -313,7 +314,7 @@ func (s *state) missed(x *schedule, now int64) {
 		}
 		x.catching, x.until, x.left = true, until, maxCatchUp
 	case x.spec.Missed == parameters.MissedOne && until >= from:
-		n := times.Count(x.from, until, maxCounted) - 1
+		n := s.count(x, until) - 1
 		if s.fire(x, until, byCatchUp, n) {
 			x.Missed += int64(n)
 			s.cfg.Stats.add(missedRun, int64(n))
@@ -323,9 +324,16 @@ func (s *state) missed(x *schedule, now int64) {
 	}
 }
 
+// count returns the number of runs until a time, which is part of what a turn may count.
+func (s *state) count(x *schedule, until int64) int {
+	n := x.spec.Times.Count(x.from, until, maxCounted)
+	s.counted += n
+	return n
+}
+
 // leaveOut counts the runs until a time as missed.
 func (s *state) leaveOut(x *schedule, until int64) {
-	n := int64(x.spec.Times.Count(x.from, until, maxCounted))
+	n := int64(s.count(x, until))
 	x.Missed += n
 	s.cfg.Stats.add(missedRun, n)
 	s.skipTo(x, until)

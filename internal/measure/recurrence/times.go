@@ -85,6 +85,16 @@ func (t *Times) Last(after, until int64) (at int64, ok bool) {
 
 // Count returns how many nominal times there are after one and until another, most at most.
 func (t *Times) Count(after, until int64, most int) (n int) {
+	if t.Every > 0 {
+		first, _, ok := t.Next(after)
+		if t.End != 0 {
+			until = min(until, t.End)
+		}
+		if !ok || first > until {
+			return 0
+		}
+		return int(min((until-first)/t.Every+1, int64(most)))
+	}
 	for n < most {
 		at, _, ok := t.Next(after)
 		if !ok || at > until {

@@ -34,6 +34,22 @@ func (s *ScheduleSpec) readTarget(r *scheduleReader) {
 	s.Exchange, s.Key = exchange, key
 }
 
+// WithoutMessage returns the value of a schedule without the keys of its message (REC-12).
+func WithoutMessage(value json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(value, &fields) != nil {
+		return nil // of another version
+	}
+	for _, key := range []string{"body", "body_base64", "properties", "headers"} {
+		delete(fields, key)
+	}
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return nil
+	}
+	return rest
+}
+
 // readContent reads the message (REC-5, REC-6).
 func (s *ScheduleSpec) readContent(r *scheduleReader) {
 	body, plain := r.text("body", MaxScheduled)

@@ -14,6 +14,7 @@ const (
 	PriceQueue    = 3200
 	PriceExchange = 3200
 	PriceBinding  = 3500
+	PriceSchedule = 8000 // with its last 50 runs; its definition is kept three times
 )
 
 // minObjects is the least limit of the objects of one connection in bytes, however small the memory watermark is; that of

@@ -65,12 +65,20 @@ func parametersOf(r *rest.Request) ([]parameterItem, error) {
 	}
 	for _, p := range r.Broker.Parameters(r.VHost) {
 		if component == "" || component == p.Component {
+			if p.Component == parameters.Schedule && !r.Monitors() && !mayConfigure(r, p.VHost, p.Name) {
+				p.Value = parameters.WithoutMessage(p.Value)
+			}
 			items = append(items, parameterItem{p.Value, p.VHost, p.Component, p.Name})
 		}
 	}
 	return slices.DeleteFunc(items, func(i parameterItem) bool {
 		return r.Name != "" && i.Name != r.Name || !r.Sees(i.VHost)
 	}), nil
+}
+
+// mayConfigure reports whether the user may configure a schedule (REC-12).
+func mayConfigure(r *rest.Request, vhost, schedule string) bool {
+	return r.Users.Check(r.User, vhost, auth.Resource{Kind: auth.Queue, Name: schedule}, auth.Configure) == nil
 }
 
 func putParameter(r *rest.Request) (created bool, err error) {
@@ -119,7 +127,7 @@ func putComponent(r *rest.Request, p parameters.Parameter) (created bool, err er
 	if errors.As(err, new(parameters.Refusal)) {
 		err = rest.Invalid(err)
 	}
-	return created, err
+	return created, rest.Declined(err)
 }
 
 func deleteParameter(r *rest.Request) (bool, error) {
@@ -129,6 +137,10 @@ func deleteParameter(r *rest.Request) (bool, error) {
 		return false, err
 	case item.Component == operatorPolicies:
 		return r.Broker.ClearPolicy(r.Context(), r.VHost, r.Name, true)
+	}
+	if item.Component == parameters.Schedule {
+		found, err := r.Broker.DeleteSchedule(r.Context(), r.User, item.VHost, item.Name)
+		return found, rest.Declined(err)
 	}
 	if parameters.Known(item.Component) {
 		return r.Broker.DeleteParameter(r.Context(), parameters.Parameter{Component: item.Component, VHost: item.VHost, Name: item.Name})
