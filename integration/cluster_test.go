@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,15 +32,30 @@ type nodes struct {
 	logs    []string // files
 	running []*exec.Cmd
 	dials   atomic.Int64
+	world   *world // nil for the network and the clocks of this machine
 }
 
-func startNodes(t *testing.T) *nodes {
+// world has a network of its own, and wrong clocks.
+type world struct {
+	addresses func(i int) (cluster, amqp string)
+	command   func(i int, args ...string) *exec.Cmd
+	walls     [3]time.Duration // how far the wall clocks are ahead
+	dial      func(network, address string) (net.Conn, error)
+}
+
+func startNodes(t *testing.T, w *world) *nodes {
 	t.Helper()
 	inTime(t)
-	c := &nodes{T: t, dir: t.TempDir(), running: make([]*exec.Cmd, 3)}
+	c := &nodes{T: t, dir: t.TempDir(), running: make([]*exec.Cmd, 3), world: w}
 	for i := range 3 {
-		c.members = append(c.members, fmt.Sprintf("n%d=%s", i+1, ownAddress(t)))
-		c.amqp = append(c.amqp, ownAddress(t))
+		member, clients := "", ""
+		if w != nil {
+			member, clients = w.addresses(i)
+		} else {
+			member, clients = ownAddress(t), ownAddress(t)
+		}
+		c.members = append(c.members, fmt.Sprintf("n%d=%s", i+1, member))
+		c.amqp = append(c.amqp, clients)
 		c.logs = append(c.logs, filepath.Join(c.dir, fmt.Sprintf("n%d.log", i+1)))
 	}
 	for i := range 3 {
@@ -84,6 +100,10 @@ func (c *nodes) start(i int) {
 	}
 	defer log.Close()
 	cmd := exec.Command(path, args...)
+	if w := c.world; w != nil {
+		cmd = w.command(i, append([]string{path}, append(args, "--loopback-users", "none")...)...)
+		cmd.Env = append(cmd.Environ(), fmt.Sprint("CANDLEMARK_TEST_WALL=", w.walls[i]))
+	}
 	cmd.Env, cmd.Stderr = append(cmd.Environ(), "CANDLEMARK_CLUSTER_SECRET=a secret of the test"), log
 	if err := cmd.Start(); err != nil {
 		c.Fatal(err)
@@ -102,7 +122,11 @@ func (c *nodes) dial() *amqp.Connection {
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		for i := range c.amqp {
 			address := c.amqp[(first+i)%len(c.amqp)]
-			conn, err := amqp.DialConfig("amqp://guest:guest@"+address+"/", amqp.Config{Heartbeat: 2 * time.Second, Dial: amqp.DefaultDial(2 * time.Second)})
+			dial := amqp.DefaultDial(2 * time.Second)
+			if c.world != nil {
+				dial = c.world.dial
+			}
+			conn, err := amqp.DialConfig("amqp://guest:guest@"+address+"/", amqp.Config{Heartbeat: 2 * time.Second, Dial: dial})
 			if err == nil {
 				return conn
 			}
@@ -140,6 +164,9 @@ type clusterStorm struct {
 	confirmed, seen sync.Map
 	count           atomic.Int64
 	flagless        atomic.Int64
+	inverted        atomic.Int64
+	last            [4]uint64 // of each producer, without the flag
+	timed           timed
 }
 
 const stormQueue = "storm"
@@ -208,9 +235,7 @@ func (s *clusterStorm) consume(done <-chan struct{}) {
 				if open = ok; !ok {
 					continue
 				}
-				if _, again := s.seen.Swap(wire.BigEndian.Uint64(d.Body), true); again && !d.Redelivered {
-					s.flagless.Add(1)
-				}
+				s.took(d)
 				_ = d.Ack(false)
 			case <-time.After(time.Second):
 				select {
@@ -225,6 +250,21 @@ func (s *clusterStorm) consume(done <-chan struct{}) {
 	}
 }
 
+// took notes a message of the queue.
+func (s *clusterStorm) took(d amqp.Delivery) {
+	n := wire.BigEndian.Uint64(d.Body)
+	_, again := s.seen.Swap(n, true)
+	switch last := &s.last[n>>48]; {
+	case d.Redelivered:
+	case again:
+		s.flagless.Add(1)
+	case n < *last:
+		s.inverted.Add(1)
+	default:
+		*last = n
+	}
+}
+
 // progress waits until more messages are confirmed.
 func (s *clusterStorm) progress() {
 	s.Helper()
@@ -236,32 +276,43 @@ func (s *clusterStorm) progress() {
 	}
 }
 
-// TestClusterStorm_CLU1: nodes are killed, one at a time and all at once, and paused; everything that was confirmed is delivered, and
-// nothing comes again without the flag (CLU-16).
+// TestClusterStorm_CLU1: nodes are killed, one at a time and all at once, and paused; everything that was confirmed is delivered, in order, and
+// nothing comes again without the flag (CLU-16), or early (CLU-9).
 func TestClusterStorm_CLU1(t *testing.T) {
-	s := &clusterStorm{nodes: startNodes(t)}
-	ctx, cancel := context.WithCancel(t.Context())
+	s := &clusterStorm{nodes: startNodes(t, nil)}
+	s.run(func() {
+		s.killLeader()
+		s.killLeader()
+		s.killLeader()
+		s.stopLeader()
+		s.killAll()
+	}, s.killLeader, s.killLeader, s.stopLeader, s.killFollower, s.killAll)
+}
+
+// run makes trouble while clients work: first, and then random of it, for as long as the flag says.
+func (s *clusterStorm) run(first func(), trouble ...func()) {
+	s.Helper()
+	ctx, cancel := context.WithCancel(s.Context())
 	defer cancel()
-	var producers, consumer sync.WaitGroup
+	var producers, consumers sync.WaitGroup
 	for p := range uint64(3) {
 		producers.Go(func() { s.publish(ctx, p+1) })
 	}
+	producers.Go(func() { s.timed.publish(ctx, s.nodes) })
 	drained := make(chan struct{})
-	consumer.Go(func() { s.consume(drained) })
-	s.killLeader()
-	s.killLeader()
-	s.killLeader()
-	s.stopLeader()
-	s.killAll()
+	consumers.Go(func() { s.consume(drained) })
+	consumers.Go(func() { s.timed.consume(s.nodes, drained) })
+	first()
 	random, rounds := rand.New(rand.NewPCG(1, 1)), 0
 	for end := time.Now().Add(*stormFor); time.Now().Before(end); rounds++ {
-		[]func(){s.killLeader, s.killLeader, s.stopLeader, s.killFollower, s.killAll}[random.IntN(5)]()
+		trouble[random.IntN(len(trouble))]()
 	}
 	s.progress()
 	cancel()
 	producers.Wait()
+	<-time.After(stormTTL) // the last ones expire
 	close(drained)
-	consumer.Wait()
+	consumers.Wait()
 	lost := 0
 	s.confirmed.Range(func(n, _ any) bool {
 		if _, ok := s.seen.Load(n); !ok {
@@ -269,10 +320,12 @@ func TestClusterStorm_CLU1(t *testing.T) {
 		}
 		return true
 	})
-	if lost > 0 || s.flagless.Load() > 0 {
-		t.Errorf("%d of %d confirmed messages were lost, %d came again without the flag", lost, s.count.Load(), s.flagless.Load())
+	lostTimed := s.timed.lost()
+	if lost > 0 || s.flagless.Load() > 0 || s.inverted.Load() > 0 || lostTimed > 0 || s.timed.early > 0 {
+		s.Errorf("%d of %d confirmed messages were lost, %d came again without the flag, %d out of order; with a TTL: %d lost, %d early", lost, s.count.Load(),
+			s.flagless.Load(), s.inverted.Load(), lostTimed, s.timed.early)
 	}
-	t.Logf("%d messages were confirmed, %d further rounds", s.count.Load(), rounds)
+	s.Logf("%d messages were confirmed, %d with a TTL, at most %v late; %d further rounds", s.count.Load(), len(s.timed.sent), s.timed.late.Round(time.Millisecond), rounds)
 }
 
 // killLeader kills the leader; another one leads before it is started again.

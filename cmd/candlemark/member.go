@@ -15,6 +15,7 @@ import (
 	"candlemark/internal/admin/config"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/admin/systemd"
+	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/cluster"
 	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/transport/forward"
@@ -60,8 +61,9 @@ func serveMember(ctx context.Context, settings *config.Settings, log zerolog.Log
 	if m.drained.Store(wasDrained()); m.drained.Load() {
 		m.front.Suspend(true)
 	}
+	wrong, _ := time.ParseDuration(os.Getenv("CANDLEMARK_TEST_WALL")) // tests of several nodes give them clocks that are wrong
 	m.node, err = cluster.Open(cluster.Config{
-		TLS: secure,
+		TLS: secure, Machine: clock.WithWall(clock.System(), wrong),
 		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), ClientAddresses: m.addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
 		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, OnCommand: m.onCommand, Report: m.report, Clients: m, Abandon: true, Log: log,
 	})

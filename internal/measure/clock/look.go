@@ -67,6 +67,19 @@ func (c *Clock) look() (r reading, ok bool) {
 // System returns the machine that the process runs on.
 func System() Machine { return system{time.Now()} }
 
+// WithWall returns a machine whose wall clock is ahead of another one's by a duration, for tests.
+func WithWall(m Machine, by time.Duration) Machine { return shifted{m, by} }
+
+type shifted struct {
+	Machine
+	by time.Duration
+}
+
+func (s shifted) Now() (int64, time.Duration) {
+	wall, awake := s.Machine.Now()
+	return wall + int64(s.by), awake
+}
+
 // system is the machine that the process runs on.
 type system struct{ origin time.Time } // origin of its monotonic clock
 

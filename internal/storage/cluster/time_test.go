@@ -13,21 +13,10 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// wrong is a machine whose wall clock is wrong.
-type wrong struct {
-	clock.Machine
-	by time.Duration
-}
-
-func (w wrong) Now() (int64, time.Duration) {
-	wall, awake := w.Machine.Now()
-	return wall + int64(w.by), awake
-}
-
 // hourly gives the nodes wall clocks two hours apart.
 func hourly(name string, c *cluster.Config) {
 	by := map[string]time.Duration{"n1": -time.Hour, "n2": 0, "n3": time.Hour}[name]
-	c.Machine = wrong{clock.System(), by}
+	c.Machine = clock.WithWall(clock.System(), by)
 }
 
 // TestTimeGoesOn_CLU9: the time of the cluster goes on over failovers and over the end of all nodes, whatever their wall clocks show.
@@ -80,7 +69,7 @@ func TestClocksApart_CLU10(t *testing.T) {
 	said := make(chan string, 1000)
 	g := newTrio(t, func(name string, c *cluster.Config) {
 		if name == "n2" {
-			c.Machine = wrong{clock.System(), 3 * time.Second}
+			c.Machine = clock.WithWall(clock.System(), 3*time.Second)
 		}
 		c.Log = zerolog.New(lines(func(s string) {
 			select {
@@ -105,7 +94,7 @@ func TestClocksApart_CLU10(t *testing.T) {
 	if err := os.RemoveAll(c.Dir); err != nil {
 		t.Fatal(err)
 	}
-	c.Machine = wrong{clock.System(), -time.Minute}
+	c.Machine = clock.WithWall(clock.System(), -time.Minute)
 	g.cfg[away] = c
 	g.start(away)
 	waitFor(t, said, "behind that of")
