@@ -163,6 +163,34 @@ func TestBackup(t *testing.T) {
 	t.Run("adopted", func(t *testing.T) { adopts(t, dir, folder, before) })
 }
 
+// TestThroughFollower_Backup_CLU34: a backup that any node of a cluster under load is asked for has every message confirmed before it, once. A broker alone starts on
+// it; it has nothing of the cluster.
+func TestThroughFollower_Backup_CLU34(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := start(t)
+	publishers, end := b.loaded()
+	before := []int64{publishers[0].confirmed.Load(), publishers[1].confirmed.Load()}
+	folder := filepath.Join(dir, "backup")
+	if out := b.operate("backup", folder); !strings.Contains(out, "finished\t"+folder+"\t") {
+		t.Errorf("backup: %s", out)
+	}
+	end()
+	if code, out := tool(t, filepath.Join(dir, "restored"), "restore", folder); code != 0 || !strings.Contains(out, "no damage found") {
+		t.Fatalf("restore: %d %s", code, out)
+	}
+	for range 2 { // the second one starts with what the first one has written
+		alone := launch(t, "", filepath.Join(dir, "restored"))
+		alone.await(alone.log.ready)
+		c := alone.dial()
+		for i, p := range publishers {
+			p.accounts(c, before[i])
+		}
+		before = []int64{0, 0}
+		alone.stop()
+	}
+}
+
 // adopts restores the messages without the definitions.
 func adopts(t *testing.T, dir, folder string, confirmed []int64) {
 	lost := filepath.Join(dir, "lost")

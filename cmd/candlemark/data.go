@@ -14,6 +14,7 @@ import (
 	"candlemark/internal/admin/backup"
 	"candlemark/internal/admin/config"
 	"candlemark/internal/admin/management"
+	"candlemark/internal/storage/cluster"
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store"
 	"candlemark/internal/storage/store/memory"
@@ -198,28 +199,52 @@ func (d *data) cut() (*backup.Cut, error) {
 		return err
 	})
 	if messages != nil {
-		c.Messages = messages.Messages
-		for _, f := range messages.Files {
-			c.Sources = append(c.Sources, backup.Source{
-				Name: segment.Folder + "/" + f.Name, Size: f.Size, Release: f.Release, From: &backup.Piece{ReaderAt: f, Size: f.Size},
-			})
-		}
+		addJournal(c, messages)
+	}
+	if err == nil {
+		err = d.cutClock(c)
 	}
 	if err != nil {
 		c.Release()
 		return nil, err
 	}
+	d.describe(c, defs)
+	return c, nil
+}
+
+// cutOf returns a function that takes a snapshot of a node of a cluster.
+func (d *data) cutOf(n *cluster.Node) func() (*backup.Cut, error) {
+	return func() (*backup.Cut, error) {
+		all, err := n.Cut()
+		if err != nil {
+			return nil, err
+		}
+		c := &backup.Cut{}
+		c.Taken = time.Now().UTC()
+		addJournal(c, all.Journal)
+		d.describe(c, all.Definitions)
+		return c, nil
+	}
+}
+
+// addJournal adds the files of a journal to a snapshot.
+func addJournal(c *backup.Cut, messages *segment.Cut) {
+	c.Messages = messages.Messages
+	for _, f := range messages.Files {
+		c.Sources = append(c.Sources, backup.Source{
+			Name: segment.Folder + "/" + f.Name, Size: f.Size, Release: f.Release, From: &backup.Piece{ReaderAt: f, Size: f.Size},
+		})
+	}
+}
+
+// describe adds the definitions to a snapshot, in front of the other files: changes may wait for them.
+func (d *data) describe(c *backup.Cut, defs *definitions.Cut) {
 	c.Version, c.Revision = version, defs.Revision
 	if n := d.node.Load(); n != nil {
 		c.Node = n.API().NodeName()
 	}
-	if err := d.cutClock(c); err != nil {
-		c.Release()
-		return nil, err
-	}
 	file := backup.Source{Name: definitions.FileName, Size: defs.Size, Release: defs.Release, From: defs, Hurry: true}
-	c.Sources = slices.Insert(c.Sources, 0, file) // changes may wait for it
-	return c, nil
+	c.Sources = slices.Insert(c.Sources, 0, file)
 }
 
 // close completes all pending operations; the node has ended.

@@ -161,7 +161,7 @@ func (m *member) start(journal *cluster.Journal, meta *cluster.Definitions) erro
 		return err
 	}
 	d := &data{log: m.log, definitions: meta, messages: journal, failed: make(chan error, 1)}
-	d.backups = backup.NewKeeper(backup.Config{Take: func() (*backup.Cut, error) { return nil, errNoBackup }, Log: m.log})
+	d.backups = backup.NewKeeper(backup.Config{DataDir: m.cfg.DataDir, Take: d.cutOf(m.node), Log: m.log})
 	b := &broker{cluster: m.node, others: m, process: newProcess(), listen: m.front.Listener, clock: chosenClock{Clock: m.node.Clock()}, users: users, data: d}
 	filled := true
 	if err := b.start(m.cfg, &filled, m.log); err != nil {
@@ -171,8 +171,6 @@ func (m *member) start(journal *cluster.Journal, meta *cluster.Definitions) erro
 	m.serving.Store(b)
 	return nil
 }
-
-var errNoBackup = errors.New("a node of a cluster makes no backups yet")
 
 // onFull: a leader whose disk is full hands over.
 func (m *member) onFull(full bool) {

@@ -27,6 +27,35 @@ const maxName = 200
 
 // cut returns the replica as it is after the last entry. Entries are applied meanwhile.
 func (m *machine) cut() (*raft.SnapshotMeta, io.ReadCloser, error) {
+	var s state
+	c, err := m.cutData(func(j *segment.Replica, done func(*segment.Cut, error)) {
+		s = state{Index: m.index, Term: m.term, Configuration: raft.EncodeConfiguration(m.config), ConfigurationIndex: m.configIndex}
+		j.CutAll(done)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	meta := s.meta()
+	p := &packer{definitions: c.Definitions, journal: c.Journal}
+	meta.Size = p.size()
+	read, write := io.Pipe()
+	go func() { _ = write.CloseWithError(p.write(write)) }()
+	m.node.witness.hold(s.Index, time.Now().Add(catchUp))
+	return meta, &packed{read, p, func() { m.node.witness.hold(s.Index, time.Now().Add(settling)) }}, nil
+}
+
+// Cut is the data of a node as they are after one entry. Its files must be released.
+type Cut struct {
+	Definitions *definitions.Cut
+	Journal     *segment.Cut
+}
+
+// Cut returns the data of this node after the last entry, in the form of a broker alone: it has no vote, no members and no entries (CLU-34).
+// On the leader it has everything that clients were told of.
+func (n *Node) Cut() (*Cut, error) { return n.machine.cutData((*segment.Replica).Cut) }
+
+// cutData cuts definitions and journal after the last entry. cut is called between two entries.
+func (m *machine) cutData(cut func(*segment.Replica, func(*segment.Cut, error))) (*Cut, error) {
 	type result struct {
 		cut *segment.Cut
 		err error
@@ -34,27 +63,20 @@ func (m *machine) cut() (*raft.SnapshotMeta, io.ReadCloser, error) {
 	got := make(chan result, 1)
 	m.mu.Lock()
 	r := m.node.replica()
-	s := state{Index: m.index, Term: m.term, Configuration: raft.EncodeConfiguration(m.config), ConfigurationIndex: m.configIndex}
 	defs, err := r.definitions.Cut(func() error { return nil })
 	if err == nil {
-		r.journal.CutAll(func(c *segment.Cut, err error) { got <- result{c, err} })
+		cut(r.journal, func(c *segment.Cut, err error) { got <- result{c, err} })
 	}
 	m.mu.Unlock()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	c := <-got
 	if c.err != nil {
 		defs.Release()
-		return nil, nil, c.err
+		return nil, c.err
 	}
-	meta := s.meta()
-	p := &packer{definitions: defs, journal: c.cut}
-	meta.Size = p.size()
-	read, write := io.Pipe()
-	go func() { _ = write.CloseWithError(p.write(write)) }()
-	m.node.witness.hold(s.Index, time.Now().Add(catchUp))
-	return meta, &packed{read, p, func() { m.node.witness.hold(s.Index, time.Now().Add(settling)) }}, nil
+	return &Cut{defs, c.cut}, nil
 }
 
 type packer struct {

@@ -45,8 +45,8 @@ func makeGroup(t tables, group []*step) (revision uint64, err error) {
 				s.revision = w.revision
 				continue
 			}
-			w.entry = s.change.Entry
 		}
+		w.entry = s.change.Entry // none for a broker alone, which may have the data of a node
 		var removed, written []slot
 		if removed, written, s.err = w.prepare(s.change); s.err != nil {
 			continue

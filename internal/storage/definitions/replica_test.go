@@ -109,6 +109,12 @@ func TestEntry_CLU3(t *testing.T) {
 	if err != nil || failed != nil || len(d.VHosts) != 0 || entry != 6 || d.Revision != 2 {
 		t.Errorf("%+v, entry %d: %v, %v", d, entry, err, failed)
 	}
+	if _, err := Wait(f, put(auth.VHost{Name: "b"})); err != nil {
+		t.Fatal(err)
+	}
+	if entry, err := f.Entry(); entry != 0 || err != nil {
+		t.Errorf("a broker alone has changed it, and the last entry is %d, %v", entry, err)
+	}
 }
 
 // TestMark_CLU2: a marked folder is refused by brokers without a cluster, of older versions, too, and a broker's folder by nodes.

@@ -13,6 +13,7 @@ import (
 // backupItem is the form of a backup.
 type backupItem struct {
 	State      string `json:"state"`
+	Node       string `json:"node"`
 	Path       string `json:"path,omitempty"`
 	TakenAt    string `json:"taken_at,omitempty"`
 	EndedAt    string `json:"ended_at,omitempty"`
@@ -22,14 +23,14 @@ type backupItem struct {
 	Error      string `json:"error,omitempty"`
 }
 
-func backupForm(b management.Backup) backupItem {
+func backupForm(r *rest.Request, b management.Backup) backupItem {
 	at := func(t time.Time) string {
 		if t.IsZero() {
 			return ""
 		}
 		return t.UTC().Format(time.RFC3339Nano)
 	}
-	return backupItem{b.State, b.Folder, at(b.Taken), at(b.Ended), b.Bytes, b.All, b.Messages, b.Failure}
+	return backupItem{b.State, r.Node, b.Folder, at(b.Taken), at(b.Ended), b.Bytes, b.All, b.Messages, b.Failure}
 }
 
 // startBackup takes {"path": "/folder"} and answers once the snapshot is taken; copying continues.
@@ -49,10 +50,10 @@ func startBackup(r *rest.Request) (any, error) {
 	if err == nil {
 		r.Record("backup.started", "", protocol.Table{{Key: "path", Value: path}}, nil)
 	}
-	return backupForm(begun), err
+	return backupForm(r, begun), err
 }
 
-func shownBackup(r *rest.Request) (any, error) { return backupForm(r.Broker.Backup()), nil }
+func shownBackup(r *rest.Request) (any, error) { return backupForm(r, r.Broker.Backup()), nil }
 
 func cancelBackup(r *rest.Request) (found bool, err error) {
 	if found = r.Broker.CancelBackup(); found {

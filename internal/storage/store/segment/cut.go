@@ -38,7 +38,7 @@ func (j *Journal) Cut() (*Cut, error) {
 	}
 	j.reads.Add(1) // the writer has not ended, so Close is not waiting for reads yet
 	defer j.reads.Done()
-	c, err := cut(j)
+	c, err := cut(j, true)
 	done := l.endBatch()
 	l.Unlock()
 	wake(j.kick)
@@ -52,13 +52,14 @@ func (j *Journal) Cut() (*Cut, error) {
 	return c, nil
 }
 
-// cut pins the files of a journal whose log is locked. The files returned with an error must be released too.
-func cut(j *Journal) (*Cut, error) {
+// cut pins the files of a journal whose log is locked: for a broker alone, or with all that a replica needs to go on. The files returned with an
+// error must be released too.
+func cut(j *Journal, alone bool) (*Cut, error) {
 	l := &j.log
 	l.mark()
 	once := l.index
-	if !j.options.replica {
-		once = l.index.Once()
+	if alone {
+		once = l.index.Once().WithoutEntries()
 	}
 	c := &Cut{Messages: once.Stored()}
 	point := index.Checkpoint{

@@ -91,10 +91,15 @@ func (r *Replica) Survey(done func(map[store.QueueID][]store.Recovered, error)) 
 }
 
 // CutAll calls done with a snapshot of the journal after all earlier entries, with the number of the last one.
-func (r *Replica) CutAll(done func(*Cut, error)) {
+func (r *Replica) CutAll(done func(*Cut, error)) { r.cut(false, done) }
+
+// Cut calls done with a snapshot for a broker alone, like that of Journal.Cut, after all earlier entries.
+func (r *Replica) Cut(done func(*Cut, error)) { r.cut(true, done) }
+
+func (r *Replica) cut(alone bool, done func(*Cut, error)) {
 	var c *Cut
 	var failed error
-	r.ask(func() { c, failed = cut(r.journal) }, func(err error) {
+	r.ask(func() { c, failed = cut(r.journal, alone) }, func(err error) {
 		if err = errors.Join(err, failed); err != nil && c != nil {
 			c.Release()
 		}

@@ -110,6 +110,14 @@ func (x *Index) Once() *Index {
 	return once
 }
 
+// WithoutEntries returns the index of the same messages in a journal that is no replica.
+func (x *Index) WithoutEntries() *Index {
+	if x.Applied == 0 {
+		return x
+	}
+	return &Index{Queues: x.Queues, Names: x.Names, Highest: x.Highest}
+}
+
 // stored returns the set that contains a message that survives a restart, nil if there is none.
 func (x *Index) stored(m store.Origin) *Set {
 	if q := x.Queues[m.Queue]; q != nil {
