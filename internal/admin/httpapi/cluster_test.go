@@ -45,7 +45,7 @@ func (f *nodesFake) Drain(node string) error {
 // TestCluster_CLU22: the API shows the nodes, with what they have said of themselves (CLU-33), a check fails without a spare one, and commands name nodes that exist.
 func TestCluster_CLU22(t *testing.T) {
 	f := &nodesFake{fake: newFixture(t), state: management.ClusterState{
-		ID: "c", Node: "rabbit@n1", Leader: "rabbit@n1", Term: 3, Committed: 9, Members: []management.Member{
+		ID: "c", Node: "rabbit@n1", Leader: "rabbit@n1", Term: 3, Committed: 9, Level: 2, Members: []management.Member{
 			{Name: "rabbit@n1", Address: "h1:1", Clients: []string{"amqp=h1:2"}, Voter: true, Leader: true, Online: true, Last: 9},
 			{Name: "rabbit@n2", Address: "h2:1", Voter: true, Online: true, Last: 7, Lag: 2, Heard: 80 * time.Millisecond, Ahead: -time.Millisecond, Report: &management.Report{
 				Machine: management.Machine{MemoryUsed: 5, DiskAlarm: true, FilesUsed: 7, Uptime: 3000}, Version: "1.2", PID: 12, Drained: true,
@@ -61,7 +61,7 @@ func TestCluster_CLU22(t *testing.T) {
 			`{"name":"rabbit@n1","address":"h1:1","client_addresses":["amqp=h1:2"],"role":"leader","online":true,"match":9,"lag":0,"last_contact_ms":0,"clock_offset_ms":0},` +
 			`{"name":"rabbit@n2","address":"h2:1","client_addresses":[],"role":"follower","online":true,"match":7,"lag":2,"last_contact_ms":80,"clock_offset_ms":-1},` +
 			`{"name":"rabbit@n3","address":"","client_addresses":[],"role":"learner","online":true,"match":0,"lag":0,"last_contact_ms":null,"clock_offset_ms":0}],` +
-			`"elections":[{"term":2,"leader":"rabbit@n2","timestamp_in_ms":1000},{"term":3,"leader":"rabbit@n1","timestamp_in_ms":2000}]}`},
+			`"level":2,"elections":[{"term":2,"leader":"rabbit@n2","timestamp_in_ms":1000},{"term":3,"leader":"rabbit@n1","timestamp_in_ms":2000}]}`},
 		{"GET", "/api/nodes?columns=name,running,mem_used,disk_free_alarm,fd_used,uptime,os_pid,product_version,being_drained", "", 200, `[` +
 			`{"being_drained":false,"disk_free_alarm":false,"fd_used":0,"mem_used":0,"name":"candlemark@here","os_pid":"` + strconv.Itoa(os.Getpid()) + `","product_version":"","running":true,"uptime":0},` +
 			`{"being_drained":true,"disk_free_alarm":true,"fd_used":7,"mem_used":5,"name":"rabbit@n2","os_pid":"12","product_version":"1.2","running":true,"uptime":3000},` +

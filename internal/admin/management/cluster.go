@@ -33,6 +33,7 @@ type ClusterState struct {
 	Term      uint64
 	Committed uint64 // the last entry of the log that a majority has stored
 	Members   []Member
+	Level     int        // the version of the nodes' protocol and records that all members know
 	Elections []Election // the last ones that the node knows of, the latest last
 }
 

@@ -15,7 +15,7 @@ import (
 func (m *membership) hello() wire.Hello {
 	n := m.node
 	_, wall := n.timing.read()
-	return wire.Hello{Wall: wall, Cluster: n.self.cluster(), Members: roster(n.cfg.Members), From: n.self.identity(), Place: m.own().said()}
+	return wire.Hello{Oldest: m.level(), Newest: n.cfg.Newest, Wall: wall, Cluster: n.self.cluster(), Members: roster(n.cfg.Members), From: n.self.identity(), Place: m.own().said()}
 }
 
 // judge decides about a caller.
@@ -210,6 +210,9 @@ func (m *membership) replace(p place) error {
 			return fmt.Errorf("%s has a version that knows only members of the settings, or does not answer", old)
 		}
 		p = place{identity: p.identity}
+	}
+	if level := m.level(); p.version < level && p.address != "" {
+		return fmt.Errorf("%s knows version %d, and all members have had version %d: its program is too old", p.identity, p.version, level)
 	}
 	id, address, patience := raft.ServerID(p.identity), raft.ServerAddress(p.String()), n.cfg.Timeout*10
 	suffrage := raft.Staging

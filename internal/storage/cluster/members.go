@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -23,6 +25,7 @@ type membership struct {
 type place struct {
 	identity string
 	address  string   // of its port for other nodes, host:port; "" if unknown
+	version  int      // the newest one that its program knows; 0 if unknown
 	clients  []string // its addresses for clients, each kind=host:port
 }
 
@@ -31,7 +34,7 @@ func (p place) String() string {
 	if p.address == "" {
 		return p.identity
 	}
-	return strings.Join(append([]string{p.identity, p.address}, p.clients...), " ")
+	return strings.Join(append([]string{p.identity, p.address, versionKey + strconv.Itoa(p.version)}, p.clients...), " ")
 }
 
 func placeOf(address string) (p place) {
@@ -42,13 +45,41 @@ func placeOf(address string) (p place) {
 	if len(parts) > 1 {
 		p.address, p.clients = parts[1], parts[2:]
 	}
+	if len(p.clients) > 0 && strings.HasPrefix(p.clients[0], versionKey) {
+		p.version, _ = strconv.Atoi(p.clients[0][len(versionKey):])
+		p.clients = p.clients[1:]
+	}
 	return p
+}
+
+// versionKey begins the part of a place with its version.
+const versionKey = "version="
+
+// level returns the version that all members know, by the log: nothing newer may be written into it, and no older program may take part (CLU-35). It
+// grows when the last member has told its new version, and never falls: who is older is refused.
+func (m *membership) level() int {
+	lowest := 0
+	for i, s := range m.servers() {
+		v := max(placeOf(string(s.Address)).version, 1)
+		if i == 0 || v < lowest {
+			lowest = v
+		}
+	}
+	return max(lowest, 1)
+}
+
+// tooOld returns an error if the program of this node is older than the level.
+func (m *membership) tooOld() error {
+	if level := m.level(); level > m.node.cfg.Newest {
+		return fmt.Errorf("all members of the cluster have had version %d of its protocol, and this program knows only version %d: it is too old for this data folder", level, m.node.cfg.Newest)
+	}
+	return nil
 }
 
 // own returns where this node says it is.
 func (m *membership) own() place {
 	n := m.node
-	return place{n.self.identity(), n.cfg.Members[n.cfg.Name], n.cfg.ClientAddresses}
+	return place{n.self.identity(), n.cfg.Members[n.cfg.Name], n.cfg.Newest, n.cfg.ClientAddresses}
 }
 
 // caller returns where a caller says it is. A node with an older version does not say it.

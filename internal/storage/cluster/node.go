@@ -62,6 +62,8 @@ type Config struct {
 	OnLeader func(Leader)
 	// OnCommand carries out a command to this node, Drain or Revive; nil to refuse all.
 	OnCommand func(command string) error
+	// Newest is the newest version of the protocol and of records that this node knows; by default wire.Newest. For tests.
+	Newest int
 	// Report returns what this node tells a leader about itself, JSON of at most 4 KiB; nil for nothing.
 	Report func() json.RawMessage
 	// Clients serves the clients of other nodes while this one leads; nil to refuse them.
@@ -113,7 +115,7 @@ func Open(cfg Config) (n *Node, err error) {
 		return nil, fmt.Errorf("the members of the cluster do not include this node, %s", cfg.Name)
 	}
 	cfg.Timeout, cfg.Listen = cmp.Or(cfg.Timeout, defaultTimeout), cmp.Or(cfg.Listen, cfg.Members[cfg.Name])
-	cfg.Hang = cmp.Or(cfg.Hang, defaultHang)
+	cfg.Hang, cfg.Newest = cmp.Or(cfg.Hang, defaultHang), cmp.Or(cfg.Newest, wire.Newest)
 	cfg.SnapshotEvery, cfg.Kept = cmp.Or(cfg.SnapshotEvery, 64<<20), cmp.Or(cfg.Kept, 128<<20)
 	if cfg.FS == nil {
 		cfg.FS = vfs.OS
@@ -217,6 +219,9 @@ func (n *Node) start() (err error) {
 		return err
 	}
 	close(n.ready)
+	if err := n.members.tooOld(); err != nil {
+		return err
+	}
 	n.workers.Go(n.watchLeader)
 	if last, _ := n.log.LastIndex(); last == 0 && n.snapshots.saved == nil && len(n.self.First) > 0 {
 		if err := n.raft.BootstrapCluster(membersOf(n.self.First)).Error(); err != nil {

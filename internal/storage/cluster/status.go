@@ -19,6 +19,7 @@ type Status struct {
 	Term      uint64
 	Committed uint64 // the last entry that is stored on a majority
 	Members   []Member
+	Level     int        // the version of protocol and records that all members know (CLU-35)
 	Elections []Election // the last maxElections that this process knows of, the latest last
 }
 
@@ -78,7 +79,7 @@ const online = 2 * time.Second
 
 // Status describes the cluster. It asks nobody.
 func (n *Node) Status() Status {
-	s := Status{Cluster: n.self.cluster(), Leader: n.Leader(), Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), Elections: n.elected.all()}
+	s := Status{Cluster: n.self.cluster(), Leader: n.Leader(), Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), Elections: n.elected.all(), Level: n.members.level()}
 	servers := n.members.servers()
 	if len(servers) == 0 {
 		for name := range n.cfg.Members {

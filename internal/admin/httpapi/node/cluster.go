@@ -18,6 +18,7 @@ type clusterItem struct {
 	Term      uint64       `json:"term"`
 	Committed uint64       `json:"committed"`
 	Members   []memberItem `json:"members"`
+	Level     int          `json:"level"`
 	Elections []election   `json:"elections"`
 }
 
@@ -44,7 +45,7 @@ type memberItem struct {
 // cluster describes the cluster. A broker alone has no members.
 func cluster(r *rest.Request) (any, error) {
 	c := r.Broker.ClusterState()
-	item := clusterItem{ID: c.ID, Node: r.Node, Leader: c.Leader, Term: c.Term, Committed: c.Committed, Members: []memberItem{}, Elections: []election{}}
+	item := clusterItem{ID: c.ID, Node: r.Node, Leader: c.Leader, Term: c.Term, Committed: c.Committed, Level: c.Level, Members: []memberItem{}, Elections: []election{}}
 	for _, m := range c.Members {
 		one := memberItem{Name: m.Name, Address: m.Address, Clients: append([]string{}, m.Clients...), Role: roleOf(&m), Online: m.Online, Match: m.Last, Lag: m.Lag, Ahead: milliseconds(m.Ahead)}
 		if m.Heard >= 0 {

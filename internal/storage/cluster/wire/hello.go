@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -14,10 +15,10 @@ import (
 	"time"
 )
 
-// Versions of what nodes say to each other that this program knows.
+// Versions of what nodes say to each other and write into the log that this program knows.
 const (
 	oldest = 1
-	newest = 2
+	Newest = 2
 )
 
 // Places is the first version whose nodes know the addresses of members from the log; before it only the settings had them.
@@ -48,9 +49,9 @@ type Client struct {
 
 // Hello is the first message of a dialer.
 type Hello struct {
-	Oldest  int    `json:"oldest"` // versions that it knows
-	Newest  int    `json:"newest"`
-	Group   int    `json:"group"` // 0: a cluster has one
+	Oldest  int    `json:"oldest"` // version that it accepts: the level of its cluster
+	Newest  int    `json:"newest"` // version that it knows
+	Group   int    `json:"group"`  // 0: a cluster has one
 	Kind    string `json:"kind"`
 	Cluster string `json:"cluster"` // "" while it is not formed
 	Members string `json:"members"` // Roster of the settings
@@ -145,9 +146,13 @@ func nonce() []byte {
 	return b
 }
 
+// complete adds the versions of the program to a Hello without versions.
+func (h *Hello) complete() { h.Oldest, h.Newest = max(h.Oldest, oldest), cmp.Or(h.Newest, Newest) }
+
 // greet says hello on a new connection. Errors: ErrSecret, ErrRefused, or of the connection.
 func greet(conn net.Conn, secret []byte, h Hello) (a Answer, err error) {
-	h.Oldest, h.Newest, h.Nonce = oldest, newest, nonce()
+	h.Nonce = nonce()
+	h.complete()
 	_ = conn.SetDeadline(time.Now().Add(Patience))
 	hello, err := send(conn, magic, h)
 	if err != nil {
@@ -186,8 +191,8 @@ func greet(conn net.Conn, secret []byte, h Hello) (a Answer, err error) {
 }
 
 // welcome answers a hello. judge returns the answer; its error is for the dialer and for the caller. It is called only if the dialer has the
-// secret.
-func welcome(conn net.Conn, secret []byte, judge func(Hello) Answer) (Hello, error) {
+// secret. own has the versions of the acceptor.
+func welcome(conn net.Conn, secret []byte, own Hello, judge func(Hello) Answer) (Hello, error) {
 	_ = conn.SetDeadline(time.Now().Add(Patience))
 	var h Hello
 	hello, err := receive(conn, magic, &h)
@@ -207,7 +212,7 @@ func welcome(conn net.Conn, secret []byte, judge func(Hello) Answer) (Hello, err
 	if !hmac.Equal(p.Sum, sumOf(secret, "dialer", hello, challenged)) {
 		return h, ErrSecret
 	}
-	a := judged(h, judge)
+	a := judged(own, h, judge)
 	answered, err := send(conn, "", a)
 	if err != nil {
 		return h, err
@@ -222,15 +227,16 @@ func welcome(conn net.Conn, secret []byte, judge func(Hello) Answer) (Hello, err
 }
 
 // judged returns the answer to the hello of a node that has the secret.
-func judged(h Hello, judge func(Hello) Answer) (a Answer) {
+func judged(own, h Hello, judge func(Hello) Answer) (a Answer) {
+	own.complete()
 	switch {
-	case h.Oldest > newest || h.Newest < oldest:
-		a.Error = fmt.Sprintf("this program knows versions %d to %d of the protocol of clusters, the other one %d to %d", oldest, newest, h.Oldest, h.Newest)
+	case h.Oldest > own.Newest || h.Newest < own.Oldest:
+		a.Error = fmt.Sprintf("this node accepts versions %d to %d of the protocol of clusters, the other one %d to %d: one of the two programs is too old", own.Oldest, own.Newest, h.Oldest, h.Newest)
 	case h.Group != 0:
 		a.Error = fmt.Sprintf("there is no group %d", h.Group)
 	default:
 		a = judge(h)
 	}
-	a.Version = min(newest, h.Newest)
+	a.Version = min(own.Newest, h.Newest)
 	return a
 }

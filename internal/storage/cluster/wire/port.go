@@ -120,7 +120,7 @@ func (p *Port) run() {
 }
 
 func (p *Port) welcome(conn net.Conn) {
-	h, err := welcome(conn, p.cfg.Secret, p.cfg.Judge)
+	h, err := welcome(conn, p.cfg.Secret, p.cfg.Hello(), p.cfg.Judge)
 	<-p.hellos
 	switch {
 	case err != nil:

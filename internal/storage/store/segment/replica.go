@@ -53,23 +53,23 @@ func (r *Replica) Applied() uint64 {
 	return r.journal.log.index.Applied
 }
 
-// Read is that of store.Journal.
+// Read is as in store.Journal.
 func (r *Replica) Read(q store.QueueID, want []store.Ref, done func([]store.Content)) {
 	r.journal.Read(q, want, done)
 }
 
-// Recall is that of store.Journal.
+// Recall is as in store.Journal.
 func (r *Replica) Recall(q store.QueueID, done func([]store.Recovered, error)) {
 	r.journal.Recall(q, done)
 }
 
-// Names is that of store.Journal.
+// Names is as in store.Journal.
 func (r *Replica) Names() map[store.QueueID]store.Name { return r.journal.Names() }
 
 // Stats are the figures of the journal.
 func (r *Replica) Stats() Stats { return r.journal.Stats() }
 
-// Close is that of store.Journal.
+// Close is as in store.Journal.
 func (r *Replica) Close() error { return r.journal.Close() }
 
 // Survey calls done with the messages that the journal has after all earlier entries, as Open finds them: spilled messages are left out. done is called from a goroutine of the journal.
