@@ -19,10 +19,7 @@ var largeObjects = map[string]int{
 	"actors/queue/backlog.Backlog":           80,
 	"supervision/queries.Queries":            79,
 	"actors/client/channel.state":            70,
-	"internal/admin/httpapi/rest.Rights":     68,
-	"actors/names/vhost.queues":              67,
 	"internal/storage/store/segment.commits": 64,
-	"internal/admin/httpapi/rest.Request":    63,
 	"internal/storage/store/segment.early":   63,
 }
 

@@ -28,7 +28,7 @@ func (qs *queues) beginEnd(q *queue, why string) {
 			qs.keep(q, before)
 		default:
 			qs.notStored(err)
-			qs.revive(q)
+			qs.reviver.revive(q)
 		}
 	})
 }
@@ -44,7 +44,7 @@ func (qs *queues) ends(q *queue) {
 		}
 		qs.unpark(&q.name)
 	case q.queue.Durable && qs.cfg.Messages != nil && !q.deleting:
-		qs.revive(q)
+		qs.reviver.revive(q)
 	default:
 		qs.forget(q)
 	}

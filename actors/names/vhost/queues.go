@@ -24,7 +24,7 @@ func (qs *queues) delete(m *mail.DeleteQueue) {
 	case q.park(&d):
 	case q.phase == down:
 		q.by = d.By
-		qs.deleteDown(q, &d)
+		qs.reviver.deleteDown(q, &d)
 	default:
 		if err := mail.Locked(q.queue, d.Connection, qs.rules.VHost); err != nil {
 			qs.out.reply(d.Request, &mail.DeleteQueueReply{Reply: d.Done(err)})
@@ -90,7 +90,7 @@ func (qs *queues) died(q *queue) {
 	switch {
 	case q.phase == forgetting: // deletion continues without the actor
 	case q.queue.Durable && qs.cfg.Messages != nil && !q.deleting:
-		qs.revive(q)
+		qs.reviver.revive(q)
 	case q.holdsFor != nil && q.phase == live: // its messages are lost, but the exchange continues
 		qs.start(q, nil, false)
 		qs.unpark(&q.name)
@@ -163,7 +163,7 @@ func (qs *queues) deleteAnyway(q *queue, r mail.Request, gone func()) {
 	case live, ending:
 		qs.end(q, d)
 	case down:
-		qs.deleteDown(q, d)
+		qs.reviver.deleteDown(q, d)
 	case asked, forgetting, coming, crashed: // the request is handled when these phases end
 	}
 }

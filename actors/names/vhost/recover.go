@@ -107,7 +107,7 @@ func (r *recovery) recoverQueue() {
 	q.phase = coming
 	r.queues.byName[d.Name] = q
 	r.reading[q] = struct{}{}
-	r.queues.fetch(q, false)
+	r.reviver.fetch(q, false)
 }
 
 // started: a queue has an actor, for the first time or again.
@@ -155,7 +155,7 @@ func (r *recovery) wakeQueues() {
 			if q.phase == coming {
 				g.begin()
 				q.ready = append(q.ready, g.end)
-				r.queues.opens(q)()
+				r.reviver.opens(q)()
 			}
 		}
 		g.end()

@@ -26,9 +26,12 @@ type restarts struct {
 	newest  uint64    // Newest of its last QueueCrashed
 }
 
+// reviver restarts the actors of queues that panicked.
+type reviver struct{ *shared }
+
 // crashed handles a QueueCrashed. Commands for the queue wait for the end of its actor and for its restart.
-func (qs *queues) crashed(m *mail.QueueCrashed) {
-	if q, ok := qs.children.of(m.Queue).(*queue); ok {
+func (r *reviver) crashed(m *mail.QueueCrashed) {
+	if q, ok := r.children.of(m.Queue).(*queue); ok {
 		q.life.newest = max(q.life.newest, m.Newest)
 		if q.phase == live {
 			q.phase = crashed
@@ -44,75 +47,75 @@ type fetched struct {
 }
 
 // fetch reads a queue's messages in the journal: as of the journal's opening or, if again is set, now.
-func (qs *queues) fetch(q *queue, again bool) {
-	if qs.cfg.Messages == nil {
-		qs.fetched(&fetched{queue: q})
+func (r *reviver) fetch(q *queue, again bool) {
+	if r.cfg.Messages == nil {
+		r.fetched(&fetched{queue: q})
 		return
 	}
-	qs.out.add(fetching{q, again})
+	r.out.add(fetching{q, again})
 }
 
 // fetched spawns the queue's actor, which sleeps until exchanges, bindings and policies are ready.
-func (qs *queues) fetched(m *fetched) {
+func (r *reviver) fetched(m *fetched) {
 	q := m.queue
 	if m.err != nil {
-		qs.cfg.Log.Error().Err(m.err).Str("queue", q.queue.Name).Msg("the messages of a queue cannot be read from the journal")
-		qs.markDown(q)
+		r.cfg.Log.Error().Err(m.err).Str("queue", q.queue.Name).Msg("the messages of a queue cannot be read from the journal")
+		r.markDown(q)
 	} else {
-		qs.start(q, m.messages, true)
-		qs.bindings.moveTo(q, qs.opens(q))
+		r.queues.start(q, m.messages, true)
+		r.bindings.moveTo(q, r.opens(q))
 	}
-	if qs.recovery != nil {
-		qs.recovery.started(q)
+	if r.recovery != nil {
+		r.recovery.started(q)
 	}
 }
 
 // revive restarts a durable queue that panicked, with a new actor and from the journal (ADR 16).
-func (qs *queues) revive(q *queue) {
+func (r *reviver) revive(q *queue) {
 	l := &q.life
-	delete(qs.requests.open, l.opening)
+	delete(r.requests.open, l.opening)
 	inReplay := q.phase == coming
 	q.phase, q.forwarded = coming, 0
 	switch {
 	case inReplay:
 		l.falls++
-	case !l.began.IsZero() && qs.now.Sub(l.began) < fallWindow:
+	case !l.began.IsZero() && r.now.Sub(l.began) < fallWindow:
 		l.row++
 	default:
 		l.row = 1
 	}
 	if l.falls >= fallsInReplay || l.row >= fallsInRow {
-		qs.markDown(q)
+		r.markDown(q)
 		return
 	}
-	qs.fetch(q, true)
+	r.fetch(q, true)
 }
 
 // opens returns a function that opens the current actor of q. A queue without an actor is opened later anyway. The
 // function does nothing if the actor has died or is already open, or while the virtual host is not ready.
-func (qs *queues) opens(q *queue) func() {
-	lives, number := qs.lives(q), q.life.number
+func (r *reviver) opens(q *queue) func() {
+	lives, number := r.queues.lives(q), q.life.number
 	return func() {
-		_, asked := qs.requests.open[q.life.opening]
-		if !lives || asked || q.life.number != number || !qs.lives(q) || qs.recovery != nil && !qs.recovery.released {
+		_, asked := r.requests.open[q.life.opening]
+		if !lives || asked || q.life.number != number || !r.queues.lives(q) || r.recovery != nil && !r.recovery.released {
 			return
 		}
-		r := qs.requests.ask(nil, func(_ bool, err error) {
+		request := r.requests.ask(nil, func(_ bool, err error) {
 			if err == nil {
-				qs.opened(q)
+				r.opened(q)
 			}
 		})
-		q.life.opening = r.ID
-		qs.out.send(q.queue.PID, &mail.Activate{Request: r})
+		q.life.opening = request.ID
+		r.out.send(q.queue.PID, &mail.Activate{Request: request})
 	}
 }
 
-func (qs *queues) opened(q *queue) {
-	q.life.falls, q.life.began = 0, qs.now
+func (r *reviver) opened(q *queue) {
+	q.life.falls, q.life.began = 0, r.now
 	if q.life.row > 0 {
-		qs.cfg.Log.Warn().Str("queue", q.queue.Name).Msg("a queue was restored from the journal after a panic")
+		r.cfg.Log.Warn().Str("queue", q.queue.Name).Msg("a queue was restored from the journal after a panic")
 	}
-	qs.comes(q)
+	r.queues.comes(q)
 }
 
 // renew starts another incarnation of a queue's actor and returns its name.
@@ -136,37 +139,37 @@ func (q *queue) notifyWaiting() {
 
 // markDown replaces a queue's actor with one that refuses everything. Its messages stay in the journal for the next
 // start.
-func (qs *queues) markDown(q *queue) {
-	qs.cfg.Log.Error().Str("queue", q.queue.Name).Uint64("incarnation", q.queue.Incarnation).
+func (r *reviver) markDown(q *queue) {
+	r.cfg.Log.Error().Str("queue", q.queue.Name).Uint64("incarnation", q.queue.Incarnation).
 		Msg("a queue is down: restoring it failed repeatedly; its messages are kept until it is deleted")
 	if q.deleting {
-		qs.forget(q)
+		r.queues.forget(q)
 		q.notifyWaiting()
 		return
 	}
 	q.phase = down
 	id := q.renew()
-	qs.spawn(qs.cfg.NewDown, id, q, &q.queue.PID)
-	qs.show(q)
-	qs.bindings.moveTo(q, func() {})
+	r.spawn(r.cfg.NewDown, id, q, &q.queue.PID)
+	r.queues.show(q)
+	r.bindings.moveTo(q, func() {})
 	q.notifyWaiting()
-	qs.unpark(&q.name)
+	r.unpark(&q.name)
 }
 
 // deleteDown deletes a queue that is down, with all its data.
-func (qs *queues) deleteDown(q *queue, d *mail.DeleteQueue) {
+func (r *reviver) deleteDown(q *queue, d *mail.DeleteQueue) {
 	q.phase = forgetting
-	qs.store(definitions.Change{Delete: []any{queueStored(qs.vhost, q.queue)}}, d, func(err error) {
-		if err != nil && qs.ending == nil {
+	r.store(definitions.Change{Delete: []any{queueStored(r.vhost, q.queue)}}, d, func(err error) {
+		if err != nil && r.ending == nil {
 			q.phase = down
-			qs.failed(d, err)
-			qs.unpark(&q.name)
+			r.failed(d, err)
+			r.unpark(&q.name)
 			return
 		}
-		qs.cfg.Log.Warn().Str("queue", q.queue.Name).Msg("a queue that was down is deleted, with all messages of it in the journal")
-		q.gone = append(q.gone, func() { qs.out.reply(d.Request, &mail.DeleteQueueReply{Reply: d.Done(nil)}) })
-		qs.children.forgetChild(q.queue.PID, 0)
-		qs.out.add(stopping{q.queue.PID})
-		qs.unpublish(q)
+		r.cfg.Log.Warn().Str("queue", q.queue.Name).Msg("a queue that was down is deleted, with all messages of it in the journal")
+		q.gone = append(q.gone, func() { r.out.reply(d.Request, &mail.DeleteQueueReply{Reply: d.Done(nil)}) })
+		r.children.forgetChild(q.queue.PID, 0)
+		r.out.add(stopping{q.queue.PID})
+		r.queues.unpublish(q)
 	})
 }

@@ -37,6 +37,7 @@ type shared struct {
 	run      func(command any) // executes a parked command
 
 	queues    *queues
+	reviver   *reviver
 	exchanges *exchanges
 	bindings  *bindings
 	matcher   *matcher

@@ -33,6 +33,7 @@ func newState(cfg Config) *state {
 	}}
 	s.run = s.handle
 	s.queues = &queues{shared: &s.shared, byName: map[string]*queue{}, owners: owners{}}
+	s.reviver = &reviver{&s.shared}
 	s.exchanges = &exchanges{shared: &s.shared, byName: map[string]*exchange{}}
 	s.bindings = &bindings{&s.shared}
 	s.matcher = &matcher{shared: &s.shared, set: policies.NewSet(s.vhost)}
@@ -59,7 +60,7 @@ func (s *state) handle(received any) {
 		s.storing--
 		m.then(m.err)
 	case *fetched:
-		s.queues.fetched(m)
+		s.reviver.fetched(m)
 	default:
 		s.event(received)
 	}
@@ -102,7 +103,7 @@ func (s *state) event(received any) {
 	case *mail.QueueHeldUp:
 		s.queues.isHeldUp(m)
 	case *mail.QueueCrashed:
-		s.queues.crashed(m)
+		s.reviver.crashed(m)
 	case *mail.QueueDeleteRefused:
 		s.queues.deleteRefused(m)
 	case *mail.ExchangeUnused:

@@ -31,7 +31,7 @@ func (r *Request) enter() (err error) {
 		if login := (*auth.LoginError)(nil); errors.As(err, &login) && login.Remote {
 			return Unauthorised("User can only log in via localhost")
 		}
-		if !r.ofPages() { // or the browser would show its own login dialog
+		if !ofPages(r.Header) { // or the browser would show its own login dialog
 			r.W.Header().Set("WWW-Authenticate", `Basic realm="RabbitMQ Management"`)
 		}
 		return Refuse(http.StatusUnauthorized, "not_authorized", "Not_Authorized")
@@ -77,11 +77,11 @@ func (r *Request) login() (auth.User, error) {
 		return r.resume()
 	}
 	r.admitted = r.Users.Login(name) // before the password is checked: it may change during the check
-	return r.Users.Authenticate("PLAIN", []byte("\x00"+name+"\x00"+password), r.peer())
+	return r.Users.Authenticate("PLAIN", []byte("\x00"+name+"\x00"+password), peerOf(r.Request))
 }
 
-// peer returns the origin of the request. Anything but an IP address counts as remote.
-func (r *Request) peer() auth.Peer {
+// peerOf returns the origin of a request. Anything but an IP address counts as remote.
+func peerOf(r *http.Request) auth.Peer {
 	peer := auth.Peer{HTTP: true, Elsewhere: site.Elsewhere(r.Context()), Addr: &net.TCPAddr{}, Gone: r.Context().Done()}
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		peer.Addr = net.TCPAddrFromAddrPort(at)

@@ -8,8 +8,8 @@ type May []string
 
 // Rights are the permissions of the user in a virtual host.
 type Rights struct {
-	*Request
-	VHost string
+	Request *Request
+	VHost   string
 }
 
 // AsksMay reports whether the client requests the May of each object.
@@ -17,26 +17,26 @@ func (r *Request) AsksMay() bool { return r.URL.Query().Get("may") == "true" }
 
 // Has reports whether the user has a permission.
 func (r Rights) Has(kind auth.Kind, name string, perm auth.Permission) bool {
-	return r.permittedIn(r.VHost, kind, name, perm) == nil
+	return r.Request.permittedIn(r.VHost, kind, name, perm) == nil
 }
 
 // Alters reports whether the user may change messages of a queue or an exchange that others have published or hold.
 func (r Rights) Alters(kind auth.Kind, name string) bool {
-	return r.Users.VHostAccess(r.User, r.VHost) == nil && auth.MayAlter(r.Users, r.User, r.VHost, auth.Resource{Kind: kind, Name: name}) == nil
+	return r.Request.Users.VHostAccess(r.Request.User, r.VHost) == nil && auth.MayAlter(r.Request.Users, r.Request.User, r.VHost, auth.Resource{Kind: kind, Name: name}) == nil
 }
 
 // ReadsTopic reports whether topic permissions let the user bind to, and unbind from, a topic exchange with a routing
 // key.
 func (r Rights) ReadsTopic(exchange, key string) bool {
-	return r.Users.CheckTopic(r.User, r.VHost, exchange, key, auth.Read) == nil
+	return r.Request.Users.CheckTopic(r.Request.User, r.VHost, exchange, key, auth.Read) == nil
 }
 
 // Policies reports whether the user may set policies and other settings of policymakers.
-func (r Rights) Policies() bool { return r.changes(auth.Policies, r.VHost) == nil }
+func (r Rights) Policies() bool { return r.Request.changes(auth.Policies, r.VHost) == nil }
 
 // Somewhere reports whether the user may have a permission for any object.
 func (r Rights) Somewhere(perm auth.Permission) bool {
-	g, _ := r.Users.Grant(r.User.Name, r.VHost)
+	g, _ := r.Request.Users.Grant(r.Request.User.Name, r.VHost)
 	return [...]string{auth.Configure: g.Configure, auth.Write: g.Write, auth.Read: g.Read}[perm] != ""
 }
 

@@ -20,8 +20,8 @@ const ofPagesHeader = "X-Candlemark-Session"
 var errForged = Refuse(http.StatusForbidden, "forbidden",
 	"a request that changes something and has a session cookie needs the header "+ofPagesHeader)
 
-// ofPages reports whether the request comes from the web pages.
-func (r *Request) ofPages() bool { return r.Header.Get(ofPagesHeader) != "" }
+// ofPages reports whether a request with these headers comes from the web pages.
+func ofPages(h http.Header) bool { return h.Get(ofPagesHeader) != "" }
 
 // Session is a logged-in user, with the end of the session.
 type Session struct {
@@ -32,9 +32,9 @@ type Session struct {
 
 // cookieName returns the name of the cookie with the token. Cookies are valid for all ports of a host, which may have
 // several brokers.
-func (r *Request) cookieName() string {
+func cookieName(host string) string {
 	const name = "candlemark_session"
-	_, port, _ := net.SplitHostPort(r.Host) // without a port there is none
+	_, port, _ := net.SplitHostPort(host) // without a port there is none
 	if number, err := strconv.ParseUint(port, 10, 16); err == nil {
 		return name + "_" + strconv.FormatUint(number, 10)
 	}
@@ -43,7 +43,7 @@ func (r *Request) cookieName() string {
 
 // cookie sets the cookie with the token in the browser, or deletes it if the token is empty.
 func (r *Request) cookie(token string) {
-	c := &http.Cookie{Name: r.cookieName(), Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil}
+	c := &http.Cookie{Name: cookieName(r.Host), Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil}
 	if token == "" {
 		c.MaxAge = -1
 	}
@@ -55,7 +55,7 @@ func now(b management.Broker) int64 { return b.Clock().Real().Now().Ceil() }
 
 // resume finds the user of the session that the request belongs to.
 func (r *Request) resume() (auth.User, error) {
-	c, err := r.Cookie(r.cookieName())
+	c, err := r.Cookie(cookieName(r.Host))
 	if err != nil {
 		return auth.User{}, auth.ErrRefused
 	}
@@ -63,7 +63,7 @@ func (r *Request) resume() (auth.User, error) {
 	if !found {
 		return auth.User{}, auth.ErrRefused
 	}
-	user, err := r.Users.Again(s.User, s.Login, r.peer())
+	user, err := r.Users.Again(s.User, s.Login, peerOf(r.Request))
 	if login := (*auth.LoginError)(nil); errors.As(err, &login) && login.Remote {
 		return auth.User{}, err // the token has got elsewhere
 	}
@@ -71,7 +71,7 @@ func (r *Request) resume() (auth.User, error) {
 		r.sessions.End(c.Value)
 		return auth.User{}, auth.ErrRefused
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead && !r.ofPages() {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && !ofPages(r.Header) {
 		return auth.User{}, errForged
 	}
 	r.token, r.admitted = c.Value, s.Login
@@ -86,17 +86,17 @@ func (r *Request) IsStill() bool {
 			return false
 		}
 	}
-	now, err := r.Users.Again(r.User.Name, r.admitted, r.peer())
+	now, err := r.Users.Again(r.User.Name, r.admitted, peerOf(r.Request))
 	return err == nil && slices.Equal(now.Tags, r.User.Tags)
 }
 
 // BeginSession logs in with the username and password of a form of the web pages, and sets a cookie with a token. It
 // is for a route without other authentication.
 func (r *Request) BeginSession() (Session, error) {
-	if !r.ofPages() {
+	if !ofPages(r.Header) {
 		return Session{}, errForged
 	}
-	before, _ := r.Cookie(r.cookieName())
+	before, _ := r.Cookie(cookieName(r.Host))
 	name, err := r.readLogin()
 	if err != nil {
 		return Session{}, err
@@ -117,7 +117,7 @@ func (r *Request) BeginSession() (Session, error) {
 
 // ShownSession returns the session of the request. Without a login the error is nil and the user has no name.
 func (r *Request) ShownSession() (s Session, err error) {
-	if _, err := r.Cookie(r.cookieName()); err != nil && r.Header.Get("Authorization") == "" {
+	if _, err := r.Cookie(cookieName(r.Host)); err != nil && r.Header.Get("Authorization") == "" {
 		return s, nil
 	}
 	if err := r.enter(); err != nil {
@@ -137,10 +137,10 @@ func (r *Request) ShownSession() (s Session, err error) {
 
 // EndSession ends the session of the request, if it has one.
 func (r *Request) EndSession() error {
-	if !r.ofPages() {
+	if !ofPages(r.Header) {
 		return errForged
 	}
-	if c, err := r.Cookie(r.cookieName()); err == nil {
+	if c, err := r.Cookie(cookieName(r.Host)); err == nil {
 		r.sessions.End(c.Value)
 	}
 	r.cookie("")
