@@ -224,8 +224,8 @@ func TestPressed_DLY14(t *testing.T) {
 	tight = true
 	c.feed(&mail.Trim{})
 	c.publish(heldBack("c", 1000), transient("d"))
-	if info := c.info(); info.Paged != 4 || c.Scheduled.Messages.Contents() != 0 {
-		t.Errorf("%d of 4 are paged out, %d bytes are left", info.Paged, c.Scheduled.Messages.Contents())
+	if info := c.info(); info.Paged != 4 || c.Scheduled.Messages.Backlog.Contents() != 0 {
+		t.Errorf("%d of 4 are paged out, %d bytes are left", info.Paged, c.Scheduled.Messages.Backlog.Contents())
 	}
 	c.want("scheduled", c.pages(3), "a 1000", "b 1000", "c 1000", "d 1000")
 	c.at(1000)

@@ -68,8 +68,8 @@ func (s scheduled) Figures(f *figures) {
 	f.memory, f.counted = f.memory+x.Memory(), f.counted+x.Counted()
 	f.values[queuestats.Scheduled] = int64(x.Len())
 	f.values[queuestats.Timed] += int64(x.Len())
-	f.values[queuestats.Paged] += int64(x.Messages.Paged())
-	f.values[queuestats.PagedBytes] += x.Messages.PagedBytes()
+	f.values[queuestats.Paged] += int64(x.Messages.Backlog.Paged())
+	f.values[queuestats.PagedBytes] += x.Messages.Backlog.PagedBytes()
 	if f.info != nil {
 		f.info.Scheduled = x.Counts(s.messages.Journal.At, s.messages.Dates)
 	}

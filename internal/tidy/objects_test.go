@@ -15,8 +15,6 @@ const objectLimit = 60
 
 // largeObjects are the objects above the limit. A size here may only become smaller.
 var largeObjects = map[string]int{
-	"actors/queue/backlog.Findable":          86,
-	"actors/queue/backlog.Backlog":           80,
 	"supervision/queries.Queries":            79,
 	"actors/client/channel.state":            70,
 	"internal/storage/store/segment.commits": 64,

@@ -20,7 +20,7 @@ func Enqueued(b *Backlog, h Handle) int64 {
 // OldestReady returns the least enqueue time, in wall ms, of the first ready message of each priority; 0 if none is
 // ready (AGE-2).
 func OldestReady(b *Backlog) (ms int64) {
-	for h := range heads(b) {
+	for h := range b.table.heads() {
 		ms = earlier(ms, Enqueued(b, h))
 	}
 	return ms
@@ -41,8 +41,8 @@ const maxPassed = 1 << 16
 // deferred nor ended (AGE-2). If more than maxPassed others precede it, it is not found.
 func OldestHeld(b *Backlog) (ms int64) {
 	ms, left := OldestReady(b), maxPassed
-	for i := range b.lists {
-		if h := firstHeld(b, b.lists[i].first, &left); h != 0 {
+	for i := range b.table.lists {
+		if h := b.table.firstHeld(b.table.lists[i].first, &left); h != 0 {
 			ms = earlier(ms, Enqueued(b, h))
 		}
 	}
@@ -50,9 +50,9 @@ func OldestHeld(b *Backlog) (ms int64) {
 }
 
 // firstHeld returns the first message, from segment s on, that is neither deferred nor ended; 0 if there is none.
-func firstHeld(b *Backlog, s uint32, left *int) Handle {
-	for ; s != 0 && *left > 0; s = b.segments[s].newer {
-		seg := &b.segments[s]
+func (t *table) firstHeld(s uint32, left *int) Handle {
+	for ; s != 0 && *left > 0; s = t.segments[s].newer {
+		seg := &t.segments[s]
 		for used := seg.used; used != 0; used &= used - 1 {
 			i := bits.TrailingZeros64(used)
 			if seg.entries[i].Marks&(Deferred|Ended) == 0 {

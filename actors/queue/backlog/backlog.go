@@ -13,28 +13,18 @@ type Backlog struct {
 	// first.
 	Budget *budget.Budget
 
-	// segments are named by their index; 0 names no segment.
-	segments     []segment
-	freeSegments uint32
-	tables       uint32 // size of the arrays of all segments, in units of 8 bytes
-	// lists has one list per priority up to the highest seen.
-	lists []list
-	// priorities has a bit for each priority with ready messages.
-	priorities [4]uint64
-	// order is the number of the last segment started.
-	order uint64
+	table table
+	slab  slab
+	kept  kept
+	rare  *rareParts // nil if there are none
 
-	slab slab
-	kept kept
-	rare *rareParts // nil if there are none
-
-	count, ready, paged, stored                uint32 // limited by the number of handles
-	bytes, readyBytes, pagedBytes, storedBytes int64
+	paged, stored                  uint32 // messages
+	bytes, pagedBytes, storedBytes int64
 }
 
 // Push appends r to the ready messages of its priority, and returns its handle. Slices are copied unless r is Shared.
 func (b *Backlog) Push(r *Record) Handle {
-	h := b.claim(r.Priority)
+	h := b.table.claim(r.Priority)
 	e := b.Entry(h)
 	*e = Entry{
 		Deadline:    r.Deadline,
@@ -45,10 +35,9 @@ func (b *Backlog) Push(r *Record) Handle {
 		body:        uint32(len(r.Body)),
 	}
 	b.fill(h, e, r)
-	b.count++
 	b.bytes += int64(len(r.Body))
 	countStored(b, e, 1)
-	b.markReady(h, e)
+	b.table.markReady(h, e)
 	return h
 }
 
@@ -70,24 +59,24 @@ func (b *Backlog) fill(h Handle, e *Entry, r *Record) {
 // empty drops the content of h.
 func (b *Backlog) empty(h Handle, e *Entry) {
 	if e.flags&flagOverlay != 0 {
-		dropOverlay(b, h)
+		b.rare.drop(h)
 	}
 	if e.flags&flagKept != 0 {
 		if b.kept.remove(e.block, b.Budget) {
-			b.kept.shrink(b)
+			b.kept.shrink(&b.table)
 		}
 	} else if b.slab.release(e.block, int(e.size)) {
-		b.squeeze()
+		b.slab.squeeze(&b.table)
 	}
 }
 
 // First returns the first ready message of the highest priority that has any.
 func (b *Backlog) First() (h Handle, ok bool) {
-	if b.ready == 0 {
+	if b.table.ready == 0 {
 		return 0, false
 	}
-	s := b.lists[b.highest()].head
-	return s<<segmentBits | uint32(bits.TrailingZeros64(b.segments[s].ready)), true
+	s := b.table.lists[b.table.highest()].head
+	return s<<segmentBits | uint32(bits.TrailingZeros64(b.table.segments[s].ready)), true
 }
 
 // Take takes a ready message: it is no longer counted as ready, and First does not return it.
@@ -95,20 +84,20 @@ func (b *Backlog) Take(h Handle) {
 	if !b.IsReady(h) {
 		panic("backlog: Take of a message that is not ready")
 	}
-	b.unmarkReady(h, b.Entry(h))
+	b.table.unmarkReady(h, b.Entry(h))
 }
 
 // Return makes a taken message ready again, at its original position (TTL-16).
 func (b *Backlog) Return(h Handle) {
-	if seg := &b.segments[h>>segmentBits]; seg.used&^seg.ready&bit(h) == 0 {
+	if seg := &b.table.segments[h>>segmentBits]; seg.used&^seg.ready&bit(h) == 0 {
 		panic("backlog: Return of a message that is not taken")
 	}
-	b.markReady(h, b.Entry(h))
+	b.table.markReady(h, b.Entry(h))
 }
 
 // Remove removes a message, ready or taken. It must be off the wheel.
 func (b *Backlog) Remove(h Handle) {
-	seg := &b.segments[h>>segmentBits]
+	seg := &b.table.segments[h>>segmentBits]
 	if seg.used&bit(h) == 0 {
 		panic("backlog: Remove of an unknown message")
 	}
@@ -117,9 +106,8 @@ func (b *Backlog) Remove(h Handle) {
 		panic("backlog: Remove of a message that is on the wheel")
 	}
 	if seg.ready&bit(h) != 0 {
-		b.unmarkReady(h, e)
+		b.table.unmarkReady(h, e)
 	}
-	b.count--
 	b.bytes -= int64(e.body)
 	countStored(b, e, -1)
 	seg.used &^= bit(h)
@@ -130,25 +118,34 @@ func (b *Backlog) Remove(h Handle) {
 	} else {
 		b.empty(h, e)
 	}
-	b.vacate(h >> segmentBits)
+	if !b.table.vacate(h >> segmentBits) {
+		return
+	}
+	if b.rare != nil {
+		delete(b.rare.retimed, h>>segmentBits)
+	}
+	if b.table.count == 0 {
+		b.rare = nil
+		b.table.shrink()
+	}
 }
 
 // Clear removes all messages at once. None may be on a wheel that remains in use.
 func (b *Backlog) Clear() {
 	b.kept.leave(b.Budget)
-	*b = Backlog{Budget: b.Budget, order: b.order}
+	*b = Backlog{Budget: b.Budget, table: table{order: b.table.order}}
 }
 
 // IsReady reports whether h is ready; false for a handle that is not in use.
 func (b *Backlog) IsReady(h Handle) bool {
 	s := int(h >> segmentBits)
-	return s < len(b.segments) && b.segments[s].ready&bit(h) != 0
+	return s < len(b.table.segments) && b.table.segments[s].ready&bit(h) != 0
 }
 
 // Get fills a zero record with the message, which must not be paged out. Its slices are views that stay valid and
 // unchanged for ever; they must not be written to.
 func (b *Backlog) Get(h Handle, r *Record) {
-	seg := &b.segments[h>>segmentBits]
+	seg := &b.table.segments[h>>segmentBits]
 	if seg.paged&bit(h) != 0 {
 		panic("backlog: Get of a message that is paged out")
 	}
@@ -168,7 +165,7 @@ func (b *Backlog) Get(h Handle, r *Record) {
 
 // Entry returns the fixed part of h, in place.
 func (b *Backlog) Entry(h Handle) *Entry {
-	return &b.segments[h>>segmentBits].entries[h&segmentMask]
+	return b.table.entry(h)
 }
 
 // Links implements wheel.Store.
@@ -184,13 +181,13 @@ func (b *Backlog) Seq(h Handle) uint64 { return b.Entry(h).Seq }
 func (b *Backlog) Size(h Handle) int64 { return int64(b.Entry(h).body) }
 
 // Priority returns the priority at which h is queued.
-func (b *Backlog) Priority(h Handle) uint8 { return b.segments[h>>segmentBits].priority }
+func (b *Backlog) Priority(h Handle) uint8 { return b.table.segments[h>>segmentBits].priority }
 
 // Len returns the number of messages, ready and taken.
-func (b *Backlog) Len() int { return int(b.count) }
+func (b *Backlog) Len() int { return int(b.table.count) }
 
 // Ready returns the number of ready messages.
-func (b *Backlog) Ready() int { return int(b.ready) }
+func (b *Backlog) Ready() int { return int(b.table.ready) }
 
 // countStored adds n, 1 or -1, to the count of stored messages if e is stored.
 func countStored(b *Backlog, e *Entry, n int) {
@@ -217,4 +214,4 @@ func (b *Backlog) Stored() (messages int, bytes int64) {
 func (b *Backlog) Bytes() int64 { return b.bytes }
 
 // ReadyBytes returns the total length of the bodies of ready messages, which x-max-length-bytes limits.
-func (b *Backlog) ReadyBytes() int64 { return b.readyBytes }
+func (b *Backlog) ReadyBytes() int64 { return b.table.readyBytes }

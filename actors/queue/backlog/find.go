@@ -6,10 +6,10 @@ import (
 	"sort"
 )
 
-// Findable is a Backlog that finds messages by number. They have to be pushed by ascending Seq. It costs 24 bytes per
+// Findable has a Backlog and finds its messages by number. They have to be pushed by ascending Seq. It costs 24 bytes per
 // segment. The zero value is empty and ready to use.
 type Findable struct {
-	Backlog
+	Backlog Backlog
 	// places are, for each priority, the segments in queue order. Entries of released segments are outdated, which is
 	// detected by their order, and are purged occasionally.
 	places [][]place
@@ -21,14 +21,14 @@ type place struct {
 	segment      uint32
 }
 
-// Push is as in Backlog.
+// Push pushes a message: the Push of the Backlog would hide it from Find.
 func (f *Findable) Push(r *Record) Handle {
 	h := f.Backlog.Push(r)
 	f.note(h, r.Seq)
 	return h
 }
 
-// PushPaged is as in Backlog.
+// PushPaged is Push for a message that is paged out.
 func (f *Findable) PushPaged(r *Record, body uint32, place uint64) Handle {
 	h := f.Backlog.PushPaged(r, body, place)
 	f.note(h, r.Seq)
@@ -40,7 +40,7 @@ func (f *Findable) note(h Handle, seq uint64) {
 		return
 	}
 	s := h >> segmentBits
-	seg := &f.segments[s]
+	seg := &f.Backlog.table.segments[s]
 	for int(seg.priority) >= len(f.places) {
 		f.places = append(f.places, nil)
 	}
@@ -57,7 +57,7 @@ func (f *Findable) note(h Handle, seq uint64) {
 
 // current reports whether p is still valid for its segment.
 func (f *Findable) current(p place) bool {
-	return int(p.segment) < len(f.segments) && f.segments[p.segment].order == p.order
+	return int(p.segment) < len(f.Backlog.table.segments) && f.Backlog.table.segments[p.segment].order == p.order
 }
 
 // Find returns the message with the given Seq.
@@ -68,8 +68,8 @@ func (f *Findable) Find(seq uint64) (h Handle, ok bool) {
 			continue
 		}
 		s := list[i-1].segment
-		for used := f.segments[s].used; used != 0; used &= used - 1 {
-			if k := bits.TrailingZeros64(used); f.segments[s].entries[k].Seq == seq {
+		for used := f.Backlog.table.segments[s].used; used != 0; used &= used - 1 {
+			if k := bits.TrailingZeros64(used); f.Backlog.table.segments[s].entries[k].Seq == seq {
 				return s<<segmentBits | uint32(k), true
 			}
 		}

@@ -22,7 +22,7 @@ func TestFind_DLY11(t *testing.T) {
 			seqs = append(seqs, seq)
 		} else {
 			i := r.IntN(len(seqs))
-			b.Remove(there[seqs[i]])
+			b.Backlog.Remove(there[seqs[i]])
 			delete(there, seqs[i])
 			seqs[i] = seqs[len(seqs)-1]
 			seqs = seqs[:len(seqs)-1]

@@ -112,13 +112,13 @@ func (k *kept) leave(from *budget.Budget) {
 	drop()
 }
 
-// shrink reduces the table of b to the size it needs.
-func (k *kept) shrink(b *Backlog) {
+// shrink reduces the array to the size it needs.
+func (k *kept) shrink(t *table) {
 	items := make([]content, 0, 2*k.count)
 	for i := range k.items {
 		if c := &k.items[i]; c.handle != 0 {
 			items = append(items, *c)
-			b.Entry(c.handle).block = uint32(len(items))
+			t.entry(c.handle).block = uint32(len(items))
 		}
 	}
 	k.items, k.free = items, 0

@@ -14,15 +14,15 @@ func Ordered(b *Backlog) bool { return b.rare == nil || !b.rare.disorder }
 // From yields ready messages with a Seq above after: the first limit of each priority, the priorities in no order. The
 // backlog must be Ordered, and must not change during the walk.
 func From(b *Backlog, after uint64, limit int, yield func(h Handle)) {
-	for priority := range b.lists {
-		fromIn(b, b.lists[priority].head, after, limit, yield)
+	for priority := range b.table.lists {
+		b.table.from(b.table.lists[priority].head, after, limit, yield)
 	}
 }
 
-// fromIn is From for the list of one priority.
-func fromIn(b *Backlog, s uint32, after uint64, limit int, yield func(h Handle)) {
-	for ; s != 0; s = b.segments[s].next {
-		seg := &b.segments[s]
+// from is From for the list of one priority.
+func (t *table) from(s uint32, after uint64, limit int, yield func(h Handle)) {
+	for ; s != 0; s = t.segments[s].next {
+		seg := &t.segments[s]
 		ready := seg.ready
 		if last := bits.Len64(ready) - 1; seg.entries[last].Seq <= after {
 			continue
@@ -50,9 +50,9 @@ func (f *Findable) From(after uint64, limit int, yield func(h Handle)) {
 				continue
 			}
 			s := list[i].segment
-			for used := f.segments[s].used; used != 0 && left > 0; used &= used - 1 {
+			for used := f.Backlog.table.segments[s].used; used != 0 && left > 0; used &= used - 1 {
 				k := bits.TrailingZeros64(used)
-				if f.segments[s].entries[k].Seq > after {
+				if f.Backlog.table.segments[s].entries[k].Seq > after {
 					yield(s<<segmentBits | uint32(k))
 					left--
 				}

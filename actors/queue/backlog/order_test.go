@@ -81,8 +81,8 @@ func TestLists(t *testing.T) {
 		priority uint8
 		lists    int
 	}{{3, 4}, {1, 4}, {9, 10}, {10, 11}, {255, 256}} {
-		if b.Push(&Record{TTL: NoTTL, Priority: c.priority}); len(b.lists) != c.lists {
-			t.Errorf("priority %d: %d lists, want %d", c.priority, len(b.lists), c.lists)
+		if b.Push(&Record{TTL: NoTTL, Priority: c.priority}); len(b.table.lists) != c.lists {
+			t.Errorf("priority %d: %d lists, want %d", c.priority, len(b.table.lists), c.lists)
 		}
 	}
 }

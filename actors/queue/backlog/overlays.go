@@ -38,7 +38,7 @@ func (o *rareParts) memory() int64 {
 func (b *Backlog) SetOverlay(h Handle, o *message.Overlay) {
 	e := b.Entry(h)
 	if e.flags&flagOverlay != 0 {
-		dropOverlay(b, h)
+		b.rare.drop(h)
 		e.flags &^= flagOverlay
 	}
 	if o == nil {
@@ -53,8 +53,8 @@ func (b *Backlog) SetOverlay(h Handle, o *message.Overlay) {
 	x.extra += o.Extra()
 }
 
-// dropOverlay removes the overlay of h, which must have one.
-func dropOverlay(b *Backlog, h Handle) {
-	b.rare.extra -= b.rare.overlays[h].Extra()
-	delete(b.rare.overlays, h)
+// drop removes the overlay of h, which must have one.
+func (o *rareParts) drop(h Handle) {
+	o.extra -= o.overlays[h].Extra()
+	delete(o.overlays, h)
 }

@@ -11,12 +11,12 @@ const maxTTL = 1<<48 - 2
 
 // SetPlace sets the place of h in the journal, 0 for none.
 func (b *Backlog) SetPlace(h Handle, place uint64) {
-	seg := &b.segments[h>>segmentBits]
+	seg := &b.table.segments[h>>segmentBits]
 	i := int(h & segmentMask)
 	if i >= len(seg.stored) {
-		b.tables -= seg.size()
+		b.table.size -= seg.size()
 		seg.makePlaces()
-		b.tables += seg.size()
+		b.table.size += seg.size()
 	}
 	seg.stored[i] = place
 }
@@ -34,7 +34,7 @@ func (seg *segment) makePlaces() {
 
 // Place returns the place of h in the journal, 0 for none.
 func (b *Backlog) Place(h Handle) uint64 {
-	seg := &b.segments[h>>segmentBits]
+	seg := &b.table.segments[h>>segmentBits]
 	if i := int(h & segmentMask); i < len(seg.stored) {
 		return seg.stored[i]
 	}
@@ -43,18 +43,17 @@ func (b *Backlog) Place(h Handle) uint64 {
 
 // PushPaged is Push for a message whose content is at place in the journal. body is the length of its body in bytes.
 func (b *Backlog) PushPaged(r *Record, body uint32, place uint64) Handle {
-	h := b.claim(r.Priority)
+	h := b.table.claim(r.Priority)
 	e := b.Entry(h)
 	*e = Entry{
 		Deadline: r.Deadline, Seq: r.Seq, Returns: r.Returns,
 		Redelivered: r.Redelivered, Stored: r.Stored, body: body,
 	}
 	b.SetPlace(h, place)
-	b.count++
 	b.bytes += int64(body)
 	countStored(b, e, 1)
 	b.unload(h, e, r.Enqueued, r.TTL)
-	b.markReady(h, e)
+	b.table.markReady(h, e)
 	return h
 }
 
@@ -65,7 +64,7 @@ func (b *Backlog) PageOut(h Handle) {
 	}
 	enqueued, ttl := b.Times(h)
 	e := b.Entry(h)
-	b.segments[h>>segmentBits].paged |= bit(h) // first, so that squeeze skips it
+	b.table.segments[h>>segmentBits].paged |= bit(h) // first, so that squeeze skips it
 	b.empty(h, e)
 	b.unload(h, e, enqueued, ttl)
 }
@@ -76,7 +75,7 @@ func (b *Backlog) unload(h Handle, e *Entry, enqueued, ttl int64) {
 	e.block, e.size = uint32(enqueued), uint16(enqueued>>32)
 	ttl = min(ttl, maxTTL) + 1
 	e.more, e.offset = uint32(ttl), uint16(ttl>>32)
-	b.segments[h>>segmentBits].paged |= bit(h)
+	b.table.segments[h>>segmentBits].paged |= bit(h)
 	b.paged++
 	b.pagedBytes += int64(e.body)
 }
@@ -89,7 +88,7 @@ func (b *Backlog) PageIn(h Handle, r *Record) {
 		panic("backlog: PageIn of a message that is not paged out, or of another one")
 	}
 	r.Enqueued, r.TTL = b.Times(h)
-	b.segments[h>>segmentBits].paged &^= bit(h)
+	b.table.segments[h>>segmentBits].paged &^= bit(h)
 	b.paged--
 	b.pagedBytes -= int64(e.body)
 	e.flags, e.size, e.offset = 0, 0, 0
@@ -97,12 +96,12 @@ func (b *Backlog) PageIn(h Handle, r *Record) {
 }
 
 // IsPaged reports whether h, which is in use, is paged out.
-func (b *Backlog) IsPaged(h Handle) bool { return b.segments[h>>segmentBits].paged&bit(h) != 0 }
+func (b *Backlog) IsPaged(h Handle) bool { return b.table.segments[h>>segmentBits].paged&bit(h) != 0 }
 
 // Has reports whether h is in use for the message with the given Seq.
 func (b *Backlog) Has(h Handle, seq uint64) bool {
 	s := int(h >> segmentBits)
-	return s < len(b.segments) && b.segments[s].used&bit(h) != 0 && b.segments[s].entries[h&segmentMask].Seq == seq
+	return s < len(b.table.segments) && b.table.segments[s].used&bit(h) != 0 && b.table.segments[s].entries[h&segmentMask].Seq == seq
 }
 
 // Times returns Record.Enqueued and Record.TTL of h, paged out or not.

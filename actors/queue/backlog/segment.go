@@ -45,18 +45,50 @@ type segment struct {
 // bit returns the bit of h in the bitmaps of its segment.
 func bit(h Handle) uint64 { return 1 << (h & segmentMask) }
 
+// table has the places of the messages: their entries in segments, their order, and which are ready.
+type table struct {
+	// segments are named by their index; 0 names no segment.
+	segments []segment
+	free     uint32 // the first free segment
+	size     uint32 // of the arrays of all segments, in units of 8 bytes
+	// lists has one list per priority up to the highest seen.
+	lists []list
+	// priorities has a bit for each priority with ready messages.
+	priorities [4]uint64
+	// order is the number of the last segment started.
+	order uint64
+
+	count, ready uint32 // messages, limited by the number of handles
+	readyBytes   int64
+}
+
+// entry returns the entry of h.
+func (t *table) entry(h Handle) *Entry { return &t.segments[h>>segmentBits].entries[h&segmentMask] }
+
+// present returns the entry of h, nil if h is not in use or is paged out.
+func (t *table) present(h Handle) *Entry {
+	s := int(h >> segmentBits)
+	if s >= len(t.segments) {
+		return nil
+	}
+	if seg := &t.segments[s]; (seg.used&^seg.paged)&bit(h) != 0 {
+		return &seg.entries[h&segmentMask]
+	}
+	return nil
+}
+
 // claim assigns the next place of a priority.
-func (b *Backlog) claim(priority uint8) Handle {
-	l := b.list(priority)
-	if l.open == 0 || b.segments[l.open].filled == segmentSize {
-		open(b, l, priority)
+func (t *table) claim(priority uint8) Handle {
+	l := t.list(priority)
+	if l.open == 0 || t.segments[l.open].filled == segmentSize {
+		t.open(l, priority)
 	}
 	s := l.open
-	seg := &b.segments[s]
+	seg := &t.segments[s]
 	if int(seg.filled) == len(seg.entries) {
-		b.tables -= seg.size()
+		t.size -= seg.size()
 		seg.grow(l.long)
-		b.tables += seg.size()
+		t.size += seg.size()
 	}
 	h := s<<segmentBits | uint32(seg.filled)
 	if int(seg.filled) < len(seg.stored) {
@@ -65,46 +97,47 @@ func (b *Backlog) claim(priority uint8) Handle {
 	seg.filled++
 	seg.used |= bit(h)
 	l.count++
+	t.count++
 	l.long = l.long || seg.filled > smallSegment
 	return h
 }
 
 // open starts a segment, the last of a priority.
-func open(b *Backlog, l *list, priority uint8) {
-	s := b.newSegment(priority)
-	if b.segments[s].older = l.open; l.open == 0 {
+func (t *table) open(l *list, priority uint8) {
+	s := t.newSegment(priority)
+	if t.segments[s].older = l.open; l.open == 0 {
 		l.first = s
 	} else {
-		b.segments[l.open].newer = s
+		t.segments[l.open].newer = s
 	}
 	l.open = s
 }
 
 // unlink removes a segment, which is not the last of its priority, from the segments in use.
-func unlink(b *Backlog, l *list, seg *segment) {
-	b.segments[seg.newer].older = seg.older
+func (t *table) unlink(l *list, seg *segment) {
+	t.segments[seg.newer].older = seg.older
 	if seg.older == 0 {
 		l.first = seg.newer
 	} else {
-		b.segments[seg.older].newer = seg.newer
+		t.segments[seg.older].newer = seg.newer
 	}
 }
 
 // newSegment returns a free segment header, or a new one.
-func (b *Backlog) newSegment(priority uint8) uint32 {
-	if len(b.segments) == 0 {
-		b.segments = make([]segment, 1, 2)
+func (t *table) newSegment(priority uint8) uint32 {
+	if len(t.segments) == 0 {
+		t.segments = make([]segment, 1, 2)
 	}
-	s := b.freeSegments
+	s := t.free
 	if s != 0 {
-		b.freeSegments = b.segments[s].next
+		t.free = t.segments[s].next
 	} else {
-		s = uint32(len(b.segments))
-		b.segments = append(b.segments, segment{})
+		s = uint32(len(t.segments))
+		t.segments = append(t.segments, segment{})
 	}
-	b.order++
-	b.tables -= b.segments[s].size()
-	b.segments[s] = segment{order: b.order, priority: priority}
+	t.order++
+	t.size -= t.segments[s].size()
+	t.segments[s] = segment{order: t.order, priority: priority}
 	return s
 }
 
@@ -120,8 +153,8 @@ func (seg *segment) grow(long bool) {
 }
 
 // release returns the full-sized arrays of a segment to their pools.
-func release(b *Backlog, seg *segment) {
-	b.tables -= seg.size()
+func (t *table) release(seg *segment) {
+	t.size -= seg.size()
 	if len(seg.stored) == segmentSize {
 		places.Put((*[segmentSize]uint64)(seg.stored))
 		seg.stored = nil
@@ -130,48 +163,49 @@ func release(b *Backlog, seg *segment) {
 		arrays.Put((*[segmentSize]Entry)(seg.entries))
 		seg.entries = nil
 	}
-	b.tables += seg.size()
+	t.size += seg.size()
 }
 
 // vacate is called after a message of segment s was removed. A segment without messages is released, unless it is being
-// filled: then it is reused from its start, and keeps its array as long as the priority has messages.
-func (b *Backlog) vacate(s uint32) {
-	seg := &b.segments[s]
-	l := &b.lists[seg.priority]
+// filled: then it is reused from its start, and keeps its array as long as the priority has messages. vacate reports whether the
+// segment is empty.
+func (t *table) vacate(s uint32) (empty bool) {
+	seg := &t.segments[s]
+	l := &t.lists[seg.priority]
 	l.count--
+	t.count--
 	switch {
 	case seg.used != 0:
-		return
+		return false
 	case s != l.open:
-		unlink(b, l, seg)
-		release(b, seg)
-		seg.next, b.freeSegments = b.freeSegments, s
+		t.unlink(l, seg)
+		t.release(seg)
+		seg.next, t.free = t.free, s
 	default:
 		l.long = l.count > 0 || seg.filled > smallSegment
 		seg.filled = 0
-		b.order++ // its places count as new: see Spot
-		seg.order = b.order
+		t.order++ // its places count as new: see Spot
+		seg.order = t.order
 	}
 	if l.count == 0 {
-		release(b, &b.segments[l.open])
+		t.release(&t.segments[l.open])
 	}
-	if b.rare != nil {
-		delete(b.rare.retimed, s)
-	}
-	if b.count == 0 {
-		b.rare = nil
-		if len(b.segments) > keepSegments {
-			b.segments, b.freeSegments, b.lists, b.tables = nil, 0, nil, 0
-		}
+	return true
+}
+
+// shrink drops the headers of an empty table if there are many.
+func (t *table) shrink() {
+	if len(t.segments) > keepSegments {
+		t.segments, t.free, t.lists, t.size = nil, 0, nil, 0
 	}
 }
 
 // Memory returns the bytes that the backlog uses, contents included, except shared ones; only the amendments of
 // overlays count.
 func (b *Backlog) Memory() int64 {
-	return int64(b.tables)*8 +
-		int64(cap(b.segments))*int64(unsafe.Sizeof(segment{})) +
-		int64(cap(b.lists))*int64(unsafe.Sizeof(list{})) +
+	return int64(b.table.size)*8 +
+		int64(cap(b.table.segments))*int64(unsafe.Sizeof(segment{})) +
+		int64(cap(b.table.lists))*int64(unsafe.Sizeof(list{})) +
 		b.slab.memory() + b.kept.memory() + b.rare.memory()
 }
 

@@ -132,7 +132,7 @@ func TestSharedIsHeldWhereItIs(t *testing.T) {
 		if h := b.Push(&r); (&got(&b, h).Body[0] == &r.Body[0]) != kept {
 			t.Errorf("%d bytes: held where they are %v", size, !kept)
 		}
-		if h := Handle(len(b.segments) << segmentBits); b.IsReady(h) {
+		if h := Handle(len(b.table.segments) << segmentBits); b.IsReady(h) {
 			t.Errorf("handle %d, which nobody has, is ready", h)
 		}
 	}

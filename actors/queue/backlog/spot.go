@@ -11,14 +11,14 @@ type Spot uint64
 const spotOrderBits = 50
 
 // Places returns the number of segments so far, for SkipPlaces.
-func Places(b *Backlog) uint64 { return b.order }
+func Places(b *Backlog) uint64 { return b.table.order }
 
 // SkipPlaces continues the numbering of segments after the first places ones; b must be empty.
-func SkipPlaces(b *Backlog, places uint64) { b.order = places }
+func SkipPlaces(b *Backlog, places uint64) { b.table.order = places }
 
 // Spot returns the spot of h, which must be in use.
 func (b *Backlog) Spot(h Handle) Spot {
-	return b.segments[h>>segmentBits].spot() | Spot(h&segmentMask)
+	return b.table.segments[h>>segmentBits].spot() | Spot(h&segmentMask)
 }
 
 // spot returns the spot of the segment's first place.
@@ -29,9 +29,9 @@ func (seg *segment) spot() Spot {
 // Behind yields the ready messages after a spot in the order of First, until yield returns false. Nothing may change
 // during the walk.
 func (b *Backlog) Behind(spot Spot, yield func(h Handle) bool) {
-	for priority := len(b.lists) - 1; priority >= 0; priority-- {
-		for s := b.lists[priority].head; s != 0; s = b.segments[s].next {
-			seg := &b.segments[s]
+	for priority := len(b.table.lists) - 1; priority >= 0; priority-- {
+		for s := b.table.lists[priority].head; s != 0; s = b.table.segments[s].next {
+			seg := &b.table.segments[s]
 			first, ready := seg.spot(), seg.ready
 			switch {
 			case first+segmentMask <= spot:

@@ -7,40 +7,28 @@ const probes = 8
 
 // squeeze moves the live records of one sparse block to the current one, so that a few remaining messages do not keep
 // all blocks in memory. It rarely runs for queues that drain in order.
-func (b *Backlog) squeeze() {
-	id := b.slab.nextSparse()
+func (s *slab) squeeze(t *table) {
+	id := s.nextSparse()
 	if id == 0 {
 		return
 	}
-	if b.slab.blocks[id].live == 0 { // the current one
-		b.slab.drop(id)
+	if s.blocks[id].live == 0 { // the current one
+		s.drop(id)
 		return
 	}
-	if id == b.slab.current {
-		b.slab.current = 0
+	if id == s.current {
+		s.current = 0
 	}
-	data := b.slab.blocks[id].data
-	for at := 0; at < len(data) && b.slab.blocks[id].live > 0; {
+	data := s.blocks[id].data
+	for at := 0; at < len(data) && s.blocks[id].live > 0; {
 		h := binary.LittleEndian.Uint32(data[at:])
 		size := int(binary.LittleEndian.Uint16(data[at+4:]))
-		if e := b.present(h); e != nil && e.flags&flagKept == 0 && e.block == id && int(e.offset) == at {
-			e.block, e.offset = b.slab.copy(data[at : at+size])
-			b.slab.release(id, size)
+		if e := t.present(h); e != nil && e.flags&flagKept == 0 && e.block == id && int(e.offset) == at {
+			e.block, e.offset = s.copy(data[at : at+size])
+			s.release(id, size)
 		}
 		at += size
 	}
-}
-
-// present returns the entry of h, nil if h is not in use or is paged out.
-func (b *Backlog) present(h Handle) *Entry {
-	s := int(h >> segmentBits)
-	if s >= len(b.segments) {
-		return nil
-	}
-	if seg := &b.segments[s]; (seg.used&^seg.paged)&bit(h) != 0 {
-		return &seg.entries[h&segmentMask]
-	}
-	return nil
 }
 
 // nextSparse returns a block that is less than half live, 0 if a few probes find none.

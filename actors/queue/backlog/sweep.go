@@ -8,12 +8,12 @@ import "math/bits"
 // may not be.
 func (b *Backlog) Sweep(from Handle, limit int, f func(h Handle)) (next Handle) {
 	s := from >> segmentBits
-	for ; int(s) < len(b.segments); s++ {
+	for ; int(s) < len(b.table.segments); s++ {
 		if limit <= 0 {
 			return max(s<<segmentBits, 1)
 		}
 		limit -= segmentSize
-		for used := b.segments[s].used; used != 0; used &= used - 1 {
+		for used := b.table.segments[s].used; used != 0; used &= used - 1 {
 			f(s<<segmentBits | uint32(bits.TrailingZeros64(used)))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 const overhead = 64
 
 // average returns the approximate memory use of a ready message, in bytes.
-func (b *Backlog) average() int64 { return overhead + b.readyBytes/int64(max(b.ready, 1)) }
+func (t *table) average() int64 { return overhead + t.readyBytes/int64(max(t.ready, 1)) }
 
 // Window is the front part of the queue, which will be delivered soon.
 type Window struct {
@@ -21,10 +21,10 @@ type Window struct {
 
 // Window returns the window of messages from the first one on, about the given number of bytes.
 func (b *Backlog) Window(bytes int64) Window {
-	n := int(max(bytes, 0) / b.average())
-	for priority := len(b.lists) - 1; priority >= 0; priority-- {
-		for s := b.lists[priority].head; s != 0; s = b.segments[s].next {
-			ready := b.segments[s].ready
+	n := int(max(bytes, 0) / b.table.average())
+	for priority := len(b.table.lists) - 1; priority >= 0; priority-- {
+		for s := b.table.lists[priority].head; s != 0; s = b.table.segments[s].next {
+			ready := b.table.segments[s].ready
 			if more := bits.OnesCount64(ready); more <= n {
 				n -= more
 				continue
@@ -33,7 +33,7 @@ func (b *Backlog) Window(bytes int64) Window {
 			for ; n > 0; n-- {
 				rest &= rest - 1
 			}
-			return Window{priority, b.segments[s].order, ready &^ rest}
+			return Window{priority, b.table.segments[s].order, ready &^ rest}
 		}
 	}
 	return Window{priority: -1} // all messages
@@ -41,7 +41,7 @@ func (b *Backlog) Window(bytes int64) Window {
 
 // Within reports whether h is ready and in the window w.
 func (b *Backlog) Within(h Handle, w Window) bool {
-	return b.IsReady(h) && w.in(&b.segments[h>>segmentBits])&bit(h) != 0
+	return b.IsReady(h) && w.in(&b.table.segments[h>>segmentBits])&bit(h) != 0
 }
 
 // in returns the bitmap of seg's places in the window.
@@ -66,11 +66,11 @@ type Trimming struct {
 // messages, or when f returns false. f may page its message out, but not push or remove any.
 func (b *Backlog) Trim(from Handle, limit int, w Window, f func(h Handle) bool) (next Handle) {
 	s := from >> segmentBits
-	for ; int(s) < len(b.segments); s++ {
+	for ; int(s) < len(b.table.segments); s++ {
 		if limit <= 0 {
 			return max(s<<segmentBits, 1)
 		}
-		seg := &b.segments[s]
+		seg := &b.table.segments[s]
 		there := seg.used &^ seg.paged &^ (seg.ready & w.in(seg))
 		limit -= 1 + bits.OnesCount64(there)
 		for ; there != 0; there &= there - 1 {
@@ -85,10 +85,10 @@ func (b *Backlog) Trim(from Handle, limit int, w Window, f func(h Handle) bool) 
 // Ahead yields the paged-out ready messages in order, if fewer than about the given bytes of other messages precede the
 // first of them; it returns the bytes that do. yield may change only an entry.
 func (b *Backlog) Ahead(bytes int64, yield func(h Handle) bool) (before int64) {
-	found, each := false, b.average()
-	for priority := len(b.lists) - 1; priority >= 0; priority-- {
-		for s := b.lists[priority].head; s != 0; s = b.segments[s].next {
-			seg := &b.segments[s]
+	found, each := false, b.table.average()
+	for priority := len(b.table.lists) - 1; priority >= 0; priority-- {
+		for s := b.table.lists[priority].head; s != 0; s = b.table.segments[s].next {
+			seg := &b.table.segments[s]
 			paged := seg.ready & seg.paged
 			if !found {
 				if before += each * int64(bits.OnesCount64(seg.ready&^seg.paged)); paged == 0 && before >= bytes {

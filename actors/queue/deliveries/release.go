@@ -77,8 +77,8 @@ func (r Release) readFirst(h backlog.Handle) {
 	r.Deliveries.Lookups.LookUp(nil, []store.Ref{x.Ref(h)}, func(contents []store.Content, now clock.Instant) {
 		x.Reading = false
 		c := &contents[0]
-		if x.Messages.Has(h, c.Seq) && x.Messages.IsPaged(h) && (c.Err != nil || !content.PageIn(&x.Messages.Backlog, h, &c.Record)) {
-			x.Messages.Entry(h).Marks |= backlog.Damaged // damaged messages expire
+		if x.Messages.Backlog.Has(h, c.Seq) && x.Messages.Backlog.IsPaged(h) && (c.Err != nil || !content.PageIn(&x.Messages.Backlog, h, &c.Record)) {
+			x.Messages.Backlog.Entry(h).Marks |= backlog.Damaged // damaged messages expire
 		}
 		*r.Due = true
 	})

@@ -61,7 +61,7 @@ func (v View) ListScheduled(m *mail.ListScheduled) Answer {
 			page.Next = &mail.Cursor{Due: last.Due, Seq: last.Seq}
 			return false
 		}
-		if x.Messages.IsPaged(h) {
+		if x.Messages.Backlog.IsPaged(h) {
 			later.add(&x.Messages.Backlog, h, len(page.Messages))
 		}
 		page.Messages = append(page.Messages, v.scheduledMessage(h))
@@ -74,7 +74,7 @@ func (v View) ListScheduled(m *mail.ListScheduled) Answer {
 
 // scheduledMessage describes a scheduled message.
 func (v *View) scheduledMessage(h backlog.Handle) mail.ScheduledMessage {
-	b := &v.Scheduled.Messages
+	b := &v.Scheduled.Messages.Backlog
 	e := b.Entry(h)
 	enqueued, _ := b.Times(h)
 	m := mail.ScheduledMessage{

@@ -42,7 +42,7 @@ func (p *peeking) byNumber() Query {
 	if x := p.Scheduled; x != nil && p.states&mail.Scheduled != 0 {
 		steps = append(steps, p.ascending(limit, func(after uint64, yield func(seq uint64) bool) {
 			x.Messages.From(after, limit, func(h backlog.Handle) {
-				seq := x.Messages.Seq(h)
+				seq := x.Messages.Backlog.Seq(h)
 				if p.meant(seq) {
 					first.add(numbered{seq: seq, h: h, scheduled: true})
 				}

@@ -130,7 +130,7 @@ func (p *peeking) scheduled(after mail.Cursor) {
 			return false
 		}
 		p.showScheduled(h)
-		p.reply.Next = &mail.Cursor{Due: x.Messages.Deadline(h), Seq: x.Messages.Seq(h)}
+		p.reply.Next = &mail.Cursor{Due: x.Messages.Backlog.Deadline(h), Seq: x.Messages.Backlog.Seq(h)}
 		return true
 	})
 }

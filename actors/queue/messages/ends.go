@@ -160,7 +160,7 @@ func (s *Messages) Clear() {
 // ClearScheduled removes all scheduled messages.
 func (s *Messages) ClearScheduled() {
 	if s.Scheduled != nil {
-		s.Scheduled.Messages.Clear()
+		s.Scheduled.Messages.Backlog.Clear()
 		s.Scheduled = nil
 	}
 }
@@ -186,7 +186,7 @@ func (s *Messages) PurgeScheduled(at *backlog.Handle, limit int) (done bool) {
 	if x == nil {
 		return true
 	}
-	*at = x.Messages.Sweep(*at, limit, func(h backlog.Handle) { s.Journal.Remove(x.Messages.Entry(h), store.Purged) })
+	*at = x.Messages.Backlog.Sweep(*at, limit, func(h backlog.Handle) { s.Journal.Remove(x.Messages.Backlog.Entry(h), store.Purged) })
 	if *at == 0 {
 		s.ClearScheduled()
 	}

@@ -58,10 +58,10 @@ func (s *Messages) Release(h backlog.Handle) backlog.Handle {
 // it is either delivered at that moment or expires.
 func (s *Messages) NeedsContent(h backlog.Handle) bool {
 	x := s.Scheduled
-	if !x.Messages.IsPaged(h) || x.Messages.Deadline(h) <= x.Overdue || s.Holds || x.Messages.Entry(h).Marks&backlog.Damaged != 0 {
+	if !x.Messages.Backlog.IsPaged(h) || x.Messages.Backlog.Deadline(h) <= x.Overdue || s.Holds || x.Messages.Backlog.Entry(h).Marks&backlog.Damaged != 0 {
 		return false
 	}
-	_, own := x.Messages.Times(h)
+	_, own := x.Messages.Backlog.Times(h)
 	return s.Expiry.TTL(own) == 0 && s.Backlog.Ready() == 0
 }
 

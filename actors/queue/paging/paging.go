@@ -142,9 +142,9 @@ func (p *Pager) Written(m Memory, c *records.Commit) {
 		w = m.Messages.Window(p.window(m))
 	}
 	c.Messages(func(h backlog.Handle, r *store.Record) {
-		if x := m.Scheduled; r.Due != 0 && x != nil && x.Messages.Has(h, r.First) {
-			if x.Messages.SetPlace(h, uint64(r.Position)); m.OverLimit && !x.Messages.IsPaged(h) {
-				x.Messages.PageOut(h)
+		if x := m.Scheduled; r.Due != 0 && x != nil && x.Messages.Backlog.Has(h, r.First) {
+			if x.Messages.Backlog.SetPlace(h, uint64(r.Position)); m.OverLimit && !x.Messages.Backlog.IsPaged(h) {
+				x.Messages.Backlog.PageOut(h)
 			}
 			return
 		}

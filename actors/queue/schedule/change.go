@@ -35,20 +35,20 @@ func (x *Schedule) Change(c *Change, w *records.Writer, seq uint64, id string) (
 		}
 	default:
 		for _, h := range x.withHash(store.HashID(id), changeLimit) {
-			if x.Messages.IsPaged(h) {
+			if x.Messages.Backlog.IsPaged(h) {
 				paged = append(paged, h)
 				want = append(want, x.Ref(h))
 				continue
 			}
 			var r backlog.Record
-			if x.Messages.Get(h, &r); content.MessageID(r.Header) == id {
+			if x.Messages.Backlog.Get(h, &r); content.MessageID(r.Header) == id {
 				x.change(c, w, h)
 			}
 		}
 	}
 	return want, func(contents []store.Content) {
 		for i := range contents {
-			if read := &contents[i]; read.Err == nil && x.Messages.Has(paged[i], read.Seq) && content.MessageID(read.Record.Header) == id {
+			if read := &contents[i]; read.Err == nil && x.Messages.Backlog.Has(paged[i], read.Seq) && content.MessageID(read.Record.Header) == id {
 				x.change(c, w, paged[i])
 			}
 		}
@@ -70,7 +70,7 @@ func (x *Schedule) changeAll(c *Change, w *records.Writer) {
 // change applies the command to one message.
 func (x *Schedule) change(c *Change, w *records.Writer, h backlog.Handle) {
 	c.Count++
-	c.Stored = c.Stored || x.Messages.Entry(h).Marks&backlog.Written != 0
+	c.Stored = c.Stored || x.Messages.Backlog.Entry(h).Marks&backlog.Written != 0
 	if c.Due == 0 {
 		x.Drop(w, h, store.Cancelled)
 		return
@@ -80,7 +80,7 @@ func (x *Schedule) change(c *Change, w *records.Writer, h backlog.Handle) {
 
 // Reschedule gives a message another due time, in wall ms.
 func (x *Schedule) Reschedule(w *records.Writer, h backlog.Handle, due int64) {
-	e := x.Messages.Entry(h)
+	e := x.Messages.Backlog.Entry(h)
 	x.due.Remove(h)
 	e.Deadline = due
 	x.due.Add(h)
@@ -88,11 +88,13 @@ func (x *Schedule) Reschedule(w *records.Writer, h backlog.Handle, due int64) {
 }
 
 // HashOf returns the hash of a message's message-id, 0 for none (store.HashID).
-func (x *Schedule) HashOf(h backlog.Handle) uint32 { return uint32(x.Messages.Entry(h).Returns) }
+func (x *Schedule) HashOf(h backlog.Handle) uint32 {
+	return uint32(x.Messages.Backlog.Entry(h).Returns)
+}
 
 // withHash returns the messages whose ids have the given hash, the newest first, at most limit.
 func (x *Schedule) withHash(id uint32, limit int) (list []backlog.Handle) {
-	for h := x.ids[id]; h != 0 && len(list) < limit; h = x.Messages.Entry(h).Links.Next {
+	for h := x.ids[id]; h != 0 && len(list) < limit; h = x.Messages.Backlog.Entry(h).Links.Next {
 		list = append(list, h)
 	}
 	return list

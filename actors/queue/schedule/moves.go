@@ -35,7 +35,7 @@ func (x *Schedule) Restore(list []*store.Recovered, s *policies.QueueSettings) {
 		r := content.Recovered(m, s.PriorityOf(m.Priority))
 		r.Deadline, r.Returns = m.Due, 0
 		h := x.Messages.PushPaged(&r, m.Body, uint64(m.At))
-		x.Messages.Entry(h).Marks = backlog.Written
+		x.Messages.Backlog.Entry(h).Marks = backlog.Written
 		x.chain(h, m.MessageID)
 		handles = append(handles, h)
 	}
@@ -44,22 +44,22 @@ func (x *Schedule) Restore(list []*store.Recovered, s *policies.QueueSettings) {
 
 // Drop removes a message.
 func (x *Schedule) Drop(w *records.Writer, h backlog.Handle, why store.Reason) {
-	w.Remove(x.Messages.Entry(h), why)
+	w.Remove(x.Messages.Backlog.Entry(h), why)
 	x.remove(h)
 }
 
 // Move moves a message to b, as ready and the last of its priority, with its number. Its time in b starts at its due
 // time, and so does its TTL (DLY-9), as computed by e. The content is not needed.
 func (x *Schedule) Move(h backlog.Handle, b *backlog.Backlog, e *expiry.Expiry, w *records.Writer) (to backlog.Handle) {
-	entry := x.Messages.Entry(h)
-	due, marks, place, paged := entry.Deadline, entry.Marks&backlog.Written, x.Messages.Place(h), x.Messages.IsPaged(h)
-	r := backlog.Record{Seq: entry.Seq, Priority: x.Messages.Priority(h), Stored: entry.Stored}
-	size := x.Messages.Size(h)
+	entry := x.Messages.Backlog.Entry(h)
+	due, marks, place, paged := entry.Deadline, entry.Marks&backlog.Written, x.Messages.Backlog.Place(h), x.Messages.Backlog.IsPaged(h)
+	r := backlog.Record{Seq: entry.Seq, Priority: x.Messages.Backlog.Priority(h), Stored: entry.Stored}
+	size := x.Messages.Backlog.Size(h)
 	if paged {
-		_, r.TTL = x.Messages.Times(h)
+		_, r.TTL = x.Messages.Backlog.Times(h)
 	} else {
 		r = backlog.Record{}
-		x.Messages.Get(h, &r)
+		x.Messages.Backlog.Get(h, &r)
 		r.Returns = 0
 	}
 	backlog.Disorder(b)

@@ -22,7 +22,7 @@ type Schedule struct {
 	Reading bool
 	// Trimming is the progress of paging its contents out.
 	Trimming backlog.Trimming
-	due      dueIndex[*backlog.Findable]
+	due      dueIndex[*backlog.Backlog]
 	ids      map[uint32]backlog.Handle // the newest message of each hash
 	rate     rateLimiter
 }
@@ -30,8 +30,8 @@ type Schedule struct {
 // New returns an empty Schedule, whose contents count towards b.
 func New(b *budget.Budget) *Schedule {
 	x := &Schedule{ids: map[uint32]backlog.Handle{}}
-	x.Messages.Budget = b
-	x.due = newDueIndex(&x.Messages)
+	x.Messages.Backlog.Budget = b
+	x.due = newDueIndex(&x.Messages.Backlog)
 	return x
 }
 
@@ -49,7 +49,7 @@ func (x *Schedule) Counted() int64 {
 	if x == nil {
 		return 0
 	}
-	return x.Messages.Counted()
+	return x.Messages.Backlog.Counted()
 }
 
 // First returns the next message to be released and its due time, in wall ms.
@@ -67,13 +67,13 @@ func (x *Schedule) Behind(due int64, seq uint64, f func(h backlog.Handle) bool) 
 
 // chain indexes a message by the hash of its message-id, 0 for none.
 func (x *Schedule) chain(h backlog.Handle, id uint32) {
-	e := x.Messages.Entry(h)
+	e := x.Messages.Backlog.Entry(h)
 	if e.Returns = message.Returns(id); id == 0 {
 		return
 	}
 	first := x.ids[id]
 	if e.Links.Next = first; first != 0 {
-		x.Messages.Entry(first).Links.Prev = h
+		x.Messages.Backlog.Entry(first).Links.Prev = h
 	}
 	x.ids[id] = h
 }
@@ -81,27 +81,27 @@ func (x *Schedule) chain(h backlog.Handle, id uint32) {
 // remove removes a message from the schedule and its backlog.
 func (x *Schedule) remove(h backlog.Handle) {
 	x.due.Remove(h)
-	e := x.Messages.Entry(h)
+	e := x.Messages.Backlog.Entry(h)
 	if id, prev, next := uint32(e.Returns), e.Links.Prev, e.Links.Next; id != 0 {
 		switch {
 		case prev != 0:
-			x.Messages.Entry(prev).Links.Next = next
+			x.Messages.Backlog.Entry(prev).Links.Next = next
 		case next != 0:
 			x.ids[id] = next
 		default:
 			delete(x.ids, id)
 		}
 		if next != 0 {
-			x.Messages.Entry(next).Links.Prev = prev
+			x.Messages.Backlog.Entry(next).Links.Prev = prev
 		}
 		e.Links.Prev, e.Links.Next = 0, 0
 	}
-	x.Messages.Remove(h)
+	x.Messages.Backlog.Remove(h)
 }
 
 // Ref returns the place of a message in the journal.
 func (x *Schedule) Ref(h backlog.Handle) store.Ref {
-	return store.Ref{Seq: x.Messages.Seq(h), At: store.Position(x.Messages.Place(h))}
+	return store.Ref{Seq: x.Messages.Backlog.Seq(h), At: store.Position(x.Messages.Backlog.Place(h))}
 }
 
 // Settle is called after a round of releases. It replaces empty maps, because maps do not shrink.
@@ -114,7 +114,7 @@ func (x *Schedule) Settle() {
 // Memory returns the approximate bytes that the messages use. It is maintained, not computed.
 func (x *Schedule) Memory() int64 {
 	const each = 48 + 8 + 2 // entry, place in the journal, share of the segment
-	return int64(x.Messages.Len())*each + x.Messages.Held() + x.due.Memory()
+	return int64(x.Messages.Backlog.Len())*each + x.Messages.Backlog.Held() + x.due.Memory()
 }
 
 // Due returns the number of messages due at or before ms (wall ms).
@@ -122,7 +122,7 @@ func (x *Schedule) Due(ms int64) int { return x.due.Until(ms) }
 
 // Counts returns the counts at now (DLY-11). They are maintained, not computed.
 func (x *Schedule) Counts(now int64, dates clock.Dates) (c mail.ScheduledCounts) {
-	c.Count, c.Bytes = x.due.Len(), x.Messages.Bytes()
+	c.Count, c.Bytes = x.due.Len(), x.Messages.Backlog.Bytes()
 	if _, due, ok := x.due.First(); ok {
 		c.NextDue = dates.Date(due)
 	}

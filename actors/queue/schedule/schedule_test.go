@@ -39,7 +39,7 @@ func (f *fixture) enqueue(id string, due int64) {
 // order returns the numbers in the order of release.
 func (f *fixture) order() (list []uint64) {
 	f.Behind(0, 0, func(h backlog.Handle) bool {
-		list = append(list, f.Messages.Seq(h))
+		list = append(list, f.Messages.Backlog.Seq(h))
 		return true
 	})
 	return list
@@ -99,7 +99,7 @@ func TestMove_DLY9(t *testing.T) {
 	})
 	f.enqueue("b", 100)
 	second, _, _ := f.First()
-	f.Messages.SetPlace(second, 77)
+	f.Messages.Backlog.SetPlace(second, 77)
 	if h = f.Move(second, &b, &e, &f.w); b.Place(h) != 77 {
 		t.Errorf("the journal has it at %d", b.Place(h))
 	}
