@@ -124,7 +124,7 @@ func (p *passer) handler() http.Handler {
 			own(w, r)
 			return
 		}
-		if r.Header.Get("Upgrade") != "" {
+		if r.Header.Get("Upgrade") != "" && r.ContentLength == 0 { // a body that was begun could not be passed on
 			p.upgrade(w, r)
 			return
 		}

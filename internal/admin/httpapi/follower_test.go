@@ -41,12 +41,7 @@ func TestFollower_CLU21(t *testing.T) {
 	defer leader.Close()
 	var down atomic.Bool
 	remotes, passed := make(chan net.Addr, 10), make(chan string, 1)
-	name := func() string {
-		if down.Load() {
-			return ""
-		}
-		return "n2"
-	}
+	name := func() string { return map[bool]string{false: "n2"}[down.Load()] }
 	s := NewFollowerServer(Follower{
 		Dial: func(ctx context.Context, remote, _ net.Addr) (net.Conn, error) {
 			remotes <- remote
@@ -81,6 +76,7 @@ func TestFollower_CLU21(t *testing.T) {
 	if remote := <-remotes; remote.String() != conn.LocalAddr().String() || len(remotes) > 0 {
 		t.Errorf("the leader was dialed for %v and %d others", remote, len(remotes))
 	}
+	ask("POST /ws HTTP/1.1\nHost: x\nConnection: Upgrade\nUpgrade: websocket\nTransfer-Encoding: chunked\n\n23\nGET /smuggled HTTP/1.1\nHost: x\n\n\n0", `200 POST /ws? host=x for= real= agent=[]`)
 	down.Store(true)
 	leader.CloseClientConnections()
 	ask("GET /healthz HTTP/1.1\nHost: x", `503 {"reason":"no node leads the cluster at the moment","status":"failed"}`)

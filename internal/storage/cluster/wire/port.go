@@ -16,8 +16,6 @@ import (
 	"github.com/rs/zerolog"
 )
 
-const maxHellos = 64 // at the same time
-
 // Config of a Port.
 type Config struct {
 	Secret []byte
@@ -67,7 +65,7 @@ type Port struct {
 	accepted chan net.Conn
 	closed   chan struct{}
 	once     sync.Once
-	hellos   chan struct{} // slots
+	callers  callers
 
 	mu    sync.Mutex
 	links map[*link]struct{} // open
@@ -87,7 +85,7 @@ func Listen(address string, cfg Config) (*Port, error) {
 	}
 	p := &Port{
 		cfg: cfg, listener: l, accepted: make(chan net.Conn), closed: make(chan struct{}),
-		hellos: make(chan struct{}, maxHellos), links: map[*link]struct{}{}, quiet: map[string]time.Time{},
+		links: map[*link]struct{}{}, quiet: map[string]time.Time{},
 	}
 	go p.run()
 	return p, nil
@@ -107,21 +105,19 @@ func (p *Port) run() {
 				return
 			}
 		}
-		select {
-		case p.hellos <- struct{}{}:
-			if p.cfg.TLS != nil {
-				conn = tls.Server(conn, p.cfg.TLS.Config()) // the handshake is a part of the hello
-			}
-			go p.welcome(conn)
-		default:
-			_ = conn.Close()
+		c := p.callers.enter(conn)
+		if p.cfg.TLS != nil {
+			conn = tls.Server(conn, p.cfg.TLS.Config()) // the handshake is a part of the hello
 		}
+		go p.welcome(conn, c)
 	}
 }
 
-func (p *Port) welcome(conn net.Conn) {
+func (p *Port) welcome(conn net.Conn, c *caller) {
 	h, err := welcome(conn, p.cfg.Secret, p.cfg.Hello(), p.cfg.Judge)
-	<-p.hellos
+	if evicted := p.callers.leave(c); evicted && err != nil {
+		err = errCrowd
+	}
 	switch {
 	case err != nil:
 		p.say(conn.RemoteAddr().String(), h.From, err)

@@ -171,3 +171,18 @@ func TestRefuses(t *testing.T) {
 		t.Error("dialed a closed port")
 	}
 }
+
+// TestSilentStrangers_CLU4: connections that say nothing keep no node out.
+func TestSilentStrangers_CLU4(t *testing.T) {
+	p, _ := port(t, "secret", welcome, io.Discard)
+	for range 100 {
+		conn, err := net.Dial("tcp", p.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+	}
+	if a, err := p.Ask(p.Addr().String(), wire.KindAsk); err != nil || a.Node != "n2/2" {
+		t.Errorf("got %+v, %v", a, err)
+	}
+}
