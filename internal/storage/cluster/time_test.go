@@ -1,14 +1,20 @@
 package cluster_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	trios "candlemark/integration/testkit/trio"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/cluster"
 	"candlemark/internal/storage/store"
+	"candlemark/internal/storage/store/vfs"
 
 	"github.com/rs/zerolog"
 )
@@ -107,4 +113,37 @@ func TestClocksApart_CLU10(t *testing.T) {
 	g.start(away)
 	w.fill(store.QueueID(1), 1, 1)
 	g.settled(w)
+}
+
+// TestTimeOfANewLeader_CLU9: the time of a new leader is on the disks of all nodes at once, not with what is stored each second: if all nodes ended before
+// that, they would go on with the time of the leader before, which may be ahead.
+func TestTimeOfANewLeader_CLU9(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disks, dirs := map[string]vfs.FS{}, map[string]string{}
+		c := trios.New(t, 800*time.Millisecond, func(c *cluster.Config) { disks[c.Name], dirs[c.Name] = c.FS, c.Dir })
+		defer c.Close()
+		time.Sleep(10 * time.Second)
+		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(1100 * time.Millisecond))) // 0.9 s before it is stored
+		c.Resign()
+		c.Lead()
+		term := c.Node(c.Leader).Term()
+		time.Sleep(400 * time.Millisecond)
+		for name, disk := range disks {
+			path := filepath.Join(dirs[name], "raft", "time.json")
+			size, err := disk.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := disk.OpenRead(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := make([]byte, size)
+			_, _ = f.ReadAt(b, 0)
+			_ = f.Close()
+			if want := fmt.Sprintf(`"term":%d`, term); !strings.Contains(string(b), want) {
+				t.Errorf("%s has stored %s, not yet %s", name, b, want)
+			}
+		}
+	})
 }

@@ -352,3 +352,63 @@ func TestFailure_CLU8(t *testing.T) {
 		t.Errorf("reported %v, and %d more", err, len(reported))
 	}
 }
+
+// slowFiles is a disk that takes until later to begin a file.
+type slowFiles struct {
+	vfs.FS
+	begins, later chan struct{}
+}
+
+func (s slowFiles) Create(name string, size int64) (vfs.File, error) {
+	s.begins <- struct{}{}
+	<-s.later
+	return s.FS.Create(name, size)
+}
+
+// TestLast_CLU13: the end of the log, which each heartbeat tells, is there while the disk takes its time to begin a file.
+func TestLast_CLU13(t *testing.T) {
+	s := slowFiles{vfs.NewMemory(1), make(chan struct{}), make(chan struct{})}
+	opened := make(chan *raftlog.Log, 1)
+	go func() { opened <- open(t, s, raftlog.Options{Size: 1 << 13, Kept: 1 << 12}) }()
+	var l *raftlog.Log
+	for l == nil {
+		select {
+		case l = <-opened:
+		case <-s.begins:
+			s.later <- struct{}{}
+		}
+	}
+	stored := make(chan error, 1)
+	var index uint64
+	go func() {
+		for index = 1; ; index++ {
+			if err := l.StoreLogs(entries(index, 1, 1, 1000)); err != nil || index == 20 {
+				stored <- err
+				return
+			}
+		}
+	}()
+	<-s.begins // and a lock is held
+	told := make(chan uint64, 1)
+	go func() {
+		_, last := l.Last()
+		told <- last
+	}()
+	if last := <-told; last != index-1 { // otherwise it is never told
+		t.Errorf("the log ends with entry %d, %d is being stored", last, index)
+	}
+	s.later <- struct{}{}
+	for done := false; !done; {
+		select {
+		case err := <-stored:
+			if done = true; err != nil {
+				t.Error(err)
+			}
+		case <-s.begins:
+			s.later <- struct{}{}
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
