@@ -22,6 +22,9 @@ import (
 // broker answers the API. The parts of the broker answer most questions themselves; its methods are for the rest.
 type broker struct {
 	asked
+	management.Policies
+	management.PolicyEffects
+	management.Moves
 	management.Commands
 	management.TestClock
 	management.Process
@@ -37,13 +40,10 @@ type broker struct {
 
 // asked are the questions that queries.Queries answers.
 type asked interface {
-	management.Policies
-	management.PolicyEffects
 	management.Queues
 	management.Topology
 	management.Clients
 	management.Messages
-	management.Moves
 }
 
 // Overview implements management.Broker.

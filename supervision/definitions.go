@@ -26,7 +26,7 @@ func (b *broker) PutVHost(ctx context.Context, v auth.VHost) (created bool, err 
 	}
 	if created {
 		// Policies that a late command set for a deleted virtual host of that name must not apply again.
-		if err = n.queries.ForgetPolicies(ctx, v.Name); err == nil {
+		if err = n.queries.Policies.ForgetPolicies(ctx, v.Name); err == nil {
 			err = n.await(ctx, func(done chan<- error) any { return startVHost{v.Name, done} })
 		}
 		if err != nil {
@@ -57,7 +57,7 @@ func (b *broker) DeleteVHost(ctx context.Context, name string) (found bool, err 
 	}
 	n.parameters.Shovels.Forget(name)
 	err = n.await(ctx, func(done chan<- error) any { return stopVHost{name, done} })
-	return true, errors.Join(err, n.queries.ForgetPolicies(ctx, name))
+	return true, errors.Join(err, n.queries.Policies.ForgetPolicies(ctx, name))
 }
 
 // DeleteUser implements management.Definitions.

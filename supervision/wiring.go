@@ -58,7 +58,7 @@ func (n *Node) wire() {
 		Asker: n.asker, VHosts: &n.vhosts, Permissions: n.cfg.Permissions, Spawn: n.spawnLocalChannel,
 	})
 	n.api = &broker{
-		asked: n.queries, Commands: commands, TestClock: n.moves, Process: n.cfg.Process,
+		asked: n.queries, Policies: n.queries.Policies, PolicyEffects: n.queries.Policies, Moves: n.queries.Moves, Commands: commands, TestClock: n.moves, Process: n.cfg.Process,
 		Cluster:   cmp.Or[management.Cluster](n.cfg.Cluster, management.Alone{}),
 		Backups:   cmp.Or[management.Backups](n.cfg.Backups, backup.NewKeeper(backup.Config{})),
 		Schedules: n.schedules, parameterKeeper: &n.parameters, monitored: monitored{n.monitor}, Patience: n.patience, node: n,

@@ -13,12 +13,12 @@ import (
 )
 
 // ExplainPolicies implements management.PolicyEffects.
-func (qs *Queries) ExplainPolicies(ctx context.Context, vhost, name string, exchange bool) (policies.Explanation, error) {
-	o, err := qs.object(vhost, name, exchange)
+func (ps *Policies) ExplainPolicies(ctx context.Context, vhost, name string, exchange bool) (policies.Explanation, error) {
+	o, err := ps.object(vhost, name, exchange)
 	if err != nil {
 		return policies.Explanation{}, err
 	}
-	known, err := qs.policies(ctx, vhost)
+	known, err := ps.policies(ctx, vhost)
 	if err != nil {
 		return policies.Explanation{}, err
 	}
@@ -26,17 +26,17 @@ func (qs *Queries) ExplainPolicies(ctx context.Context, vhost, name string, exch
 }
 
 // PreviewPolicy implements management.PolicyEffects.
-func (qs *Queries) PreviewPolicy(ctx context.Context, p *policies.Policy, clear bool) (preview *changes.Preview, found bool, err error) {
-	leave, err := qs.previewing.take(ctx)
+func (ps *Policies) PreviewPolicy(ctx context.Context, p *policies.Policy, clear bool) (preview *changes.Preview, found bool, err error) {
+	leave, err := ps.previewing.take(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	defer leave()
-	known, err := qs.policies(ctx, p.VHost)
+	known, err := ps.policies(ctx, p.VHost)
 	if err != nil {
 		return nil, false, err
 	}
-	v, ok := qs.cfg.VHosts.Find(p.VHost)
+	v, ok := ps.cfg.VHosts.Find(p.VHost)
 	if !ok {
 		return nil, false, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", p.VHost)
 	}
@@ -62,7 +62,7 @@ func (qs *Queries) PreviewPolicy(ctx context.Context, p *policies.Policy, clear 
 			r.look(exchangeObject(x), nil)
 		}
 	}
-	return r.preview, found, r.count(ctx, qs.cfg.Asker)
+	return r.preview, found, r.count(ctx, ps.cfg.Asker)
 }
 
 // previewer makes a preview.
@@ -123,8 +123,8 @@ func (r *previewer) count(ctx context.Context, a *ask.Asker) error {
 }
 
 // PolicyHistory implements management.PolicyEffects.
-func (qs *Queries) PolicyHistory(ctx context.Context, vhost string) (changes.Log, error) {
-	known, err := qs.policies(ctx, vhost)
+func (ps *Policies) PolicyHistory(ctx context.Context, vhost string) (changes.Log, error) {
+	known, err := ps.policies(ctx, vhost)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +132,8 @@ func (qs *Queries) PolicyHistory(ctx context.Context, vhost string) (changes.Log
 }
 
 // UndoPolicyChange implements management.PolicyEffects.
-func (qs *Queries) UndoPolicyChange(ctx context.Context, vhost string, id uint64, operators bool) (change uint64, err error) {
-	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
+func (ps *Policies) UndoPolicyChange(ctx context.Context, vhost string, id uint64, operators bool) (change uint64, err error) {
+	r, err := ask.One[*mail.PolicyReply](ctx, ps.cfg.Asker, ps.cfg.Registry, func(to mail.Address) any {
 		return &mail.UndoPolicyChange{Request: mail.Request{ReplyTo: to, By: events.OriginOf(ctx)}, VHost: vhost, Change: id, Operators: operators}
 	})
 	if err != nil {
@@ -143,8 +143,8 @@ func (qs *Queries) UndoPolicyChange(ctx context.Context, vhost string, id uint64
 }
 
 // policies asks the registry for the policies of a virtual host, and their history.
-func (qs *Queries) policies(ctx context.Context, vhost string) (*mail.PoliciesInfo, error) {
-	r, err := ask.One[*mail.PoliciesInfo](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
+func (ps *Policies) policies(ctx context.Context, vhost string) (*mail.PoliciesInfo, error) {
+	r, err := ask.One[*mail.PoliciesInfo](ctx, ps.cfg.Asker, ps.cfg.Registry, func(to mail.Address) any {
 		return &mail.DescribePolicies{Request: mail.Request{ReplyTo: to}, VHost: vhost}
 	})
 	if err != nil {
@@ -154,8 +154,8 @@ func (qs *Queries) policies(ctx context.Context, vhost string) (*mail.PoliciesIn
 }
 
 // object finds a queue or an exchange. It does not find the default exchange, which has no policies.
-func (qs *Queries) object(vhost, name string, exchange bool) (policies.Object, error) {
-	v, ok := qs.cfg.VHosts.Find(vhost)
+func (ps *Policies) object(vhost, name string, exchange bool) (policies.Object, error) {
+	v, ok := ps.cfg.VHosts.Find(vhost)
 	if !ok {
 		return policies.Object{}, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", vhost)
 	}

@@ -22,7 +22,7 @@ const (
 // Flow implements management.Topology. It asks the registry for policies, and no queue. Like previews, only one is made
 // at a time.
 func (qs *Queries) Flow(ctx context.Context, vhost, name string) (management.Flow, error) {
-	leave, err := qs.previewing.take(ctx)
+	leave, err := qs.Policies.previewing.take(ctx)
 	if err != nil {
 		return management.Flow{}, err
 	}
@@ -31,7 +31,7 @@ func (qs *Queries) Flow(ctx context.Context, vhost, name string) (management.Flo
 	if !ok {
 		return management.Flow{}, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", vhost)
 	}
-	known, err := qs.policies(ctx, vhost)
+	known, err := qs.Policies.policies(ctx, vhost)
 	if err != nil {
 		return management.Flow{}, err
 	}

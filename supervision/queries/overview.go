@@ -255,7 +255,7 @@ func (qs *Queries) Exchange(ctx context.Context, vhost, name string) (*managemen
 
 // describeExchanges describes some exchanges of a virtual host.
 func describeExchanges(ctx context.Context, qs *Queries, v *topology.VHost, some iter.Seq[*topology.Exchange]) (all []management.Exchange, err error) {
-	list, err := qs.ListPolicies(ctx, v.Name, false)
+	list, err := qs.Policies.ListPolicies(ctx, v.Name, false)
 	if err != nil {
 		return nil, err
 	}

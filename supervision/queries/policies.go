@@ -9,9 +9,16 @@ import (
 	"candlemark/supervision/ask"
 )
 
+// Policies implements management.Policies and management.PolicyEffects.
+type Policies struct {
+	cfg *Config
+	// previewing is held during a preview.
+	previewing *turns
+}
+
 // SetPolicy implements management.Policies.
-func (qs *Queries) SetPolicy(ctx context.Context, p *policies.Policy) (replaced bool, err error) {
-	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
+func (ps *Policies) SetPolicy(ctx context.Context, p *policies.Policy) (replaced bool, err error) {
+	r, err := ask.One[*mail.PolicyReply](ctx, ps.cfg.Asker, ps.cfg.Registry, func(to mail.Address) any {
 		return &mail.SetPolicy{Request: mail.Request{ReplyTo: to, By: events.OriginOf(ctx)}, Policy: p, Operator: p.Operator}
 	})
 	if err != nil {
@@ -21,8 +28,8 @@ func (qs *Queries) SetPolicy(ctx context.Context, p *policies.Policy) (replaced 
 }
 
 // SetPolicies implements management.Policies.
-func (qs *Queries) SetPolicies(ctx context.Context, vhost string, all []*policies.Policy) error {
-	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
+func (ps *Policies) SetPolicies(ctx context.Context, vhost string, all []*policies.Policy) error {
+	r, err := ask.One[*mail.PolicyReply](ctx, ps.cfg.Asker, ps.cfg.Registry, func(to mail.Address) any {
 		return &mail.SetPolicies{Request: mail.Request{ReplyTo: to, By: events.OriginOf(ctx)}, VHost: vhost, Policies: all}
 	})
 	if err != nil {
@@ -32,8 +39,8 @@ func (qs *Queries) SetPolicies(ctx context.Context, vhost string, all []*policie
 }
 
 // ClearPolicy implements management.Policies.
-func (qs *Queries) ClearPolicy(ctx context.Context, vhost, name string, operator bool) (found bool, err error) {
-	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
+func (ps *Policies) ClearPolicy(ctx context.Context, vhost, name string, operator bool) (found bool, err error) {
+	r, err := ask.One[*mail.PolicyReply](ctx, ps.cfg.Asker, ps.cfg.Registry, func(to mail.Address) any {
 		return &mail.ClearPolicy{Request: mail.Request{ReplyTo: to, By: events.OriginOf(ctx)}, VHost: vhost, Name: name, Operator: operator}
 	})
 	if err != nil {
@@ -43,8 +50,8 @@ func (qs *Queries) ClearPolicy(ctx context.Context, vhost, name string, operator
 }
 
 // ListPolicies implements management.Policies.
-func (qs *Queries) ListPolicies(ctx context.Context, vhost string, operator bool) ([]*policies.Policy, error) {
-	r, err := ask.One[*mail.PolicyList](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
+func (ps *Policies) ListPolicies(ctx context.Context, vhost string, operator bool) ([]*policies.Policy, error) {
+	r, err := ask.One[*mail.PolicyList](ctx, ps.cfg.Asker, ps.cfg.Registry, func(to mail.Address) any {
 		return &mail.ListPolicies{Request: mail.Request{ReplyTo: to}, VHost: vhost, Operator: operator}
 	})
 	if err != nil {
@@ -53,19 +60,9 @@ func (qs *Queries) ListPolicies(ctx context.Context, vhost string, operator bool
 	return r.Policies, r.Err
 }
 
-// VHosts implements management.Broker.
-func (qs *Queries) VHosts(context.Context) ([]string, error) {
-	list := qs.cfg.VHosts.List("")
-	names := make([]string, len(list))
-	for i, v := range list {
-		names[i] = v.Name
-	}
-	return names, nil
-}
-
 // ForgetPolicies drops the policies of a deleted virtual host, or of an earlier one of that name.
-func (qs *Queries) ForgetPolicies(ctx context.Context, vhost string) error {
-	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
+func (ps *Policies) ForgetPolicies(ctx context.Context, vhost string) error {
+	r, err := ask.One[*mail.PolicyReply](ctx, ps.cfg.Asker, ps.cfg.Registry, func(to mail.Address) any {
 		return &mail.ForgetVHost{Request: mail.Request{ReplyTo: to}, Name: vhost}
 	})
 	if err != nil {

@@ -30,19 +30,18 @@ type Config struct {
 	Events *events.Hub
 }
 
-// Queries implements the parts of management.Broker that ask actors: Policies, Queues,
-// Topology, Clients, Messages.
+// Queries implements the parts of management.Broker that ask actors: Queues, Topology, Clients, Messages, and has the
+// objects that implement others.
 type Queries struct {
-	*Moves
-	cfg Config
+	Moves    *Moves
+	Policies *Policies
+	cfg      Config
 	// Churn counts created and deleted objects, for Overview.
 	Churn Churn
 	// Sums holds the numbers reported by the queues.
 	Sums   metrics.Queues
 	Deaths republish.Stats // for DeadLetters
 	totals totals
-	// previewing is held during a preview.
-	previewing *turns
 	// looking guards the last answer to Ahead.
 	looking *turns
 	ahead   lookedAhead
@@ -55,7 +54,17 @@ type Churn struct {
 
 // New makes the queries of one broker.
 func New(cfg Config) *Queries {
-	qs := &Queries{cfg: cfg, Moves: &Moves{}, previewing: newTurns(), looking: newTurns()}
-	qs.qs = qs
+	qs := &Queries{cfg: cfg, looking: newTurns()}
+	qs.Moves, qs.Policies = &Moves{qs: qs}, &Policies{cfg: &qs.cfg, previewing: newTurns()}
 	return qs
+}
+
+// VHosts implements management.Broker.
+func (qs *Queries) VHosts(context.Context) ([]string, error) {
+	list := qs.cfg.VHosts.List("")
+	names := make([]string, len(list))
+	for i, v := range list {
+		names[i] = v.Name
+	}
+	return names, nil
 }

@@ -13,36 +13,36 @@ import (
 
 // commits is the writer's part of a journal that makes batches durable.
 type commits struct {
-	*Journal
+	journal *Journal
 	lastTry bool // the journal was being closed when a batch was tried last
 }
 
 // commit makes a batch durable, or fails the journal. Without room for it, it waits and writes the batch again (DUR-4).
 func (c *commits) commit(b *batch) {
-	if b.err = c.failure(); b.err != nil || b.records == 0 {
+	if b.err = c.journal.failure(); b.err != nil || b.records == 0 {
 		return // an empty one fails too: a checkpoint that waits for it contains records that failed before
 	}
 	began := time.Now()
 	for b.err = c.write(b); errors.Is(b.err, vfs.ErrFull); b.err = c.write(b) {
-		c.log.again(b)
+		c.journal.log.again(b)
 		if !c.awaitRoom() {
 			b.err = c.giveUp()
 			return
 		}
 	}
-	c.stock.Lacks(false)
+	c.journal.stock.Lacks(false)
 	if b.err != nil {
 		b.err = fmt.Errorf("journal: %w", b.err)
-		c.fail(b.err)
+		c.journal.fail(b.err)
 		return
 	}
-	c.counters.took.Observe(time.Since(began))
-	c.counters.batches.Add(1)
-	c.counters.records.Add(uint64(b.records))
-	c.counters.bytes.Add(uint64(format.RoundUp(b.end()) - b.start))
-	c.counters.moved.Add(uint64(len(b.moved)))
-	if !c.options.replica {
-		c.progress.Change(b.reached)
+	c.journal.counters.took.Observe(time.Since(began))
+	c.journal.counters.batches.Add(1)
+	c.journal.counters.records.Add(uint64(b.records))
+	c.journal.counters.bytes.Add(uint64(format.RoundUp(b.end()) - b.start))
+	c.journal.counters.moved.Add(uint64(len(b.moved)))
+	if !c.journal.options.replica {
+		c.journal.progress.Change(b.reached)
 	}
 }
 
@@ -57,7 +57,7 @@ func (b *batch) reached(m *progress.Mark) {
 
 // write writes and syncs a batch; if it is the first of its segment, the segment gets its name before.
 func (c *commits) write(b *batch) error {
-	if b.seg.Seq > c.log.opened { // only the writer changes it
+	if b.seg.Seq > c.journal.log.opened { // only the writer changes it
 		if err := c.open(b.seg); err != nil {
 			return err
 		}
@@ -65,14 +65,14 @@ func (c *commits) write(b *batch) error {
 	if err := b.flush(); err != nil {
 		return err
 	}
-	c.log.reached(b.number, b.number-1)
-	if c.options.replica {
-		return c.unsynced.wrote(c.table, b.seg)
+	c.journal.log.reached(b.number, b.number-1)
+	if c.journal.options.replica {
+		return c.journal.unsynced.wrote(c.journal.table, b.seg)
 	}
 	if err := b.seg.File.Sync(); err != nil {
 		return err
 	}
-	c.log.reached(b.number, b.number)
+	c.journal.log.reached(b.number, b.number)
 	return nil
 }
 
@@ -80,27 +80,27 @@ func (c *commits) write(b *batch) error {
 // means damage. After an error it continues where it was.
 func (c *commits) open(s *index.Segment) error {
 	if s.Spare != "" {
-		if _, err := s.File.WriteAt(format.EncodeHeader(s.Seq, c.salt, s.Size), 0); err != nil {
+		if _, err := s.File.WriteAt(format.EncodeHeader(s.Seq, c.journal.salt, s.Size), 0); err != nil {
 			return err
 		}
 		if err := s.File.Sync(); err != nil {
 			return err
 		}
-		if err := c.fs.Rename(s.Spare, c.table.path(s.Seq)); err != nil {
+		if err := c.journal.fs.Rename(s.Spare, c.journal.table.path(s.Seq)); err != nil {
 			return err
 		}
 		s.Spare = ""
 	}
-	if err := c.fs.SyncDir(c.dir); err != nil {
+	if err := c.journal.fs.SyncDir(c.journal.dir); err != nil {
 		return err
 	}
-	c.progress.Change(func(m *progress.Mark) { m.Newest = s.Seq })
-	if err := c.progress.Sync(); err != nil {
+	c.journal.progress.Change(func(m *progress.Mark) { m.Newest = s.Seq })
+	if err := c.journal.progress.Sync(); err != nil {
 		return err
 	}
-	c.log.Lock()
-	c.log.opened = s.Seq
-	c.log.Unlock()
+	c.journal.log.Lock()
+	c.journal.log.opened = s.Seq
+	c.journal.log.Unlock()
 	return nil
 }
 
@@ -110,18 +110,18 @@ func (c *commits) awaitRoom() bool {
 	if c.lastTry {
 		return false
 	}
-	c.stock.Lacks(true)
-	retry := time.NewTimer(c.options.Retry)
+	c.journal.stock.Lacks(true)
+	retry := time.NewTimer(c.journal.options.Retry)
 	defer retry.Stop()
 	for {
-		c.mu.Lock()
-		c.lastTry = c.closed
-		c.mu.Unlock()
+		c.journal.mu.Lock()
+		c.lastTry = c.journal.closed
+		c.journal.mu.Unlock()
 		if c.lastTry {
 			return true
 		}
 		select {
-		case <-c.kick: // perhaps by Close
+		case <-c.journal.kick: // perhaps by Close
 		case <-retry.C:
 			return true
 		}
@@ -131,11 +131,11 @@ func (c *commits) awaitRoom() bool {
 // giveUp fails all Appends of a journal that is closed without room for a batch. The index has records that the log does
 // not have, so Close must not write a checkpoint.
 func (c *commits) giveUp() error {
-	c.mu.Lock()
-	c.failed = errFull
-	c.mu.Unlock()
-	c.log.Lock()
-	c.log.failed = errFull
-	c.log.Unlock()
+	c.journal.mu.Lock()
+	c.journal.failed = errFull
+	c.journal.mu.Unlock()
+	c.journal.log.Lock()
+	c.journal.log.failed = errFull
+	c.journal.log.Unlock()
 	return errFull
 }

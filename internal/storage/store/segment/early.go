@@ -16,15 +16,15 @@ const earlyPause = 5 * time.Millisecond
 // every earlyPause, and records behind a batch that is being synced too: a kill of the process does not lose them
 // (DUR-5). The writer syncs them.
 type early struct {
-	*Journal
-	kick  chan struct{} // there may be work; capacity 1
-	rests bool          // the next Append wakes it; guarded by mu
+	journal *Journal
+	kick    chan struct{} // there may be work; capacity 1
+	rests   bool          // the next Append wakes it; guarded by mu
 }
 
 // wakes reports whether an Append wakes the early writer. mu is locked. An Append with done is written by the writer,
 // if that is not busy.
 func (e *early) wakes(p *pending) bool {
-	if !e.rests || p.done != nil && e.writer != busy {
+	if !e.rests || p.done != nil && e.journal.writer != busy {
 		return false
 	}
 	e.rests = false
@@ -32,18 +32,18 @@ func (e *early) wakes(p *pending) bool {
 }
 
 func (e *early) run() {
-	defer e.workers.Done()
+	defer e.journal.workers.Done()
 	for {
 		select {
 		case <-e.kick:
-		case <-e.ended:
+		case <-e.journal.ended:
 			return
 		}
 		for e.rest(true); e.write(); e.rest(true) { // rests before it looks, so that nothing is missed
 			e.rest(false)
 			select {
 			case <-time.After(earlyPause):
-			case <-e.ended:
+			case <-e.journal.ended:
 				return
 			}
 		}
@@ -51,20 +51,20 @@ func (e *early) run() {
 }
 
 func (e *early) rest(rests bool) {
-	e.mu.Lock()
+	e.journal.mu.Lock()
 	e.rests = rests
-	e.mu.Unlock()
+	e.journal.mu.Unlock()
 }
 
 // write writes the records appended so far, unless the writer is about to do that. It reports whether to look again after
 // a pause.
 func (e *early) write() (again bool) {
-	l := &e.log
+	l := &e.journal.log
 	l.Lock()
-	e.gather()
+	e.journal.gather()
 	b := l.batch
 	if b.due() { // the writer may wait for room, and not know that there was some
-		wake(e.Journal.kick)
+		wake(e.journal.kick)
 	}
 	var err error
 	ahead := l.durable+1 < b.number
@@ -74,7 +74,7 @@ func (e *early) write() (again bool) {
 		again = true
 	case b.written > 0 && b.start%format.PageSize > format.PageSize-format.BatchHead: // a kill could tear the new head
 		b.closed, b.urgent, again = true, true, true
-		wake(e.Journal.kick)
+		wake(e.journal.kick)
 	default:
 		b.setHead(ahead)
 		err = b.flush()
@@ -82,7 +82,7 @@ func (e *early) write() (again bool) {
 	}
 	l.Unlock()
 	if err != nil && !errors.Is(err, vfs.ErrFull) { // the writer waits for room
-		e.fail(fmt.Errorf("journal: %w", err))
+		e.journal.fail(fmt.Errorf("journal: %w", err))
 	}
 	return again
 }

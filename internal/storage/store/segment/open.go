@@ -80,9 +80,9 @@ func newJournal(fs vfs.FS, dir string, o Options, r *recovery.Recovery) *Journal
 		j.table.add(s)
 	}
 	j.log.batch = &batch{}
-	j.commits.Journal, j.log.opened = j, r.Fresh-1
+	j.commits.journal, j.log.opened = j, r.Fresh-1
 	j.log.flushed, j.log.durable = j.log.number-1, j.log.number-1
-	j.early = early{Journal: j, kick: make(chan struct{}, 1), rests: true}
+	j.early = early{journal: j, kick: make(chan struct{}, 1), rests: true}
 	return j
 }
 
