@@ -2,6 +2,7 @@
 //
 //	state.go    which runs are due        runs.go     what becomes of a run
 //	publish.go  one message, its route    progress.go what the journal has
+//	due.go      who is next, who waits
 //
 // Owns: the schedules and their next times; the runs that targets have not answered, by number; how far each schedule has come.
 //

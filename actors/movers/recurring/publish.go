@@ -53,9 +53,10 @@ func (s *state) publish(f *flight) bool {
 	}
 	queues = slices.Concat(queues, s.finder.Histories())
 	if copies := topology.Copies(queues, len(m.Header)); copies > 0 && !s.cfg.Copies.Ask(copies) {
-		s.heldUntil = s.now() + holdFor
+		s.hold(x)
 		return false
 	}
+	x.wait = 0
 	exchange.Count(1, uint64(len(queues)), s.at.Floor())
 	s.send(f, &m, queues, spec.Overlap)
 	return true

@@ -1,8 +1,6 @@
 package recurring
 
 import (
-	"container/heap"
-
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/measure/recurrence"
@@ -73,6 +71,8 @@ type schedule struct {
 	from, done       int64
 	fired, doneFired int64 // runs by then
 	next, due        int64 // nominal and with jitter, while it is in the heap
+	at               int64 // when it is looked at: due, or later if it is held
+	heldUntil, wait  int64 // by hold; the wait is 0 after a run that was published
 	why              recurrence.Reason
 	flights          []*flight // oldest first
 	// open: that many of flights are under way, since the turn sent; queues have answered the others.
@@ -111,7 +111,7 @@ type state struct {
 	watched   map[string]bool
 	batches   map[*topology.Queue]*mail.Enqueue
 	order     []*topology.Queue
-	heldUntil int64 // date until which nothing is published
+	heldUntil int64 // date until which nothing is published, in an alarm
 	more      bool  // runs are due that exceeded the turn
 	turn      uint64
 	counted   int // missed runs in this turn
@@ -200,7 +200,7 @@ func (s *state) plan(x *schedule) {
 	s.due.drop(x)
 	if x.open == 0 && len(x.flights) > 0 && !x.removed {
 		x.due = x.retryAt
-		heap.Push(&s.due, x)
+		s.push(x)
 		return
 	}
 	if !x.ready || x.removed || x.spec.Paused {
@@ -214,7 +214,7 @@ func (s *state) plan(x *schedule) {
 		return
 	}
 	x.next, x.why, x.due = next, why, next+x.spec.Times.Delay(next)
-	heap.Push(&s.due, x)
+	s.push(x)
 }
 
 // ended reports whether a schedule has no further runs.
@@ -225,7 +225,7 @@ func (x *schedule) ended() bool {
 // wake returns the date at which run has to be called.
 func (s *state) wake() (at int64, ok bool) {
 	if len(s.due) > 0 {
-		at, ok = s.due[0].due, true
+		at, ok = s.due[0].at, true
 	}
 	switch {
 	case !ok || len(s.copies) >= maxCopies: // answers follow
@@ -248,7 +248,7 @@ func (s *state) run() {
 		return
 	}
 	s.turn++
-	for left := turnLimit; len(s.copies) < maxCopies && s.heldUntil <= now && len(s.due) > 0 && s.due[0].due <= now; {
+	for left := turnLimit; len(s.copies) < maxCopies && s.heldUntil <= now && len(s.due) > 0 && s.due[0].at <= now; {
 		x := s.due[0]
 		again := x.open == 0 && len(x.flights) > 0
 		if s.more = left <= 0 || s.counted >= maxCounted || again && left < min(len(x.flights), turnLimit); s.more {
@@ -280,10 +280,12 @@ func (s *state) step(x *schedule, now int64) {
 	by := byTimer
 	if x.catching {
 		by = byCatchUp
-		x.left--
 	}
 	if !s.fire(x, x.next, by, 0) {
 		return
+	}
+	if x.catching {
+		x.left--
 	}
 	switch {
 	case !x.catching:
@@ -347,45 +349,4 @@ func (s *state) skipTo(x *schedule, at int64) {
 	x.from = at
 	x.flights = append(x.flights, &flight{x: x, at: at, number: x.fired, over: true})
 	s.land(x)
-}
-
-// dueHeap has the schedules by the time of their next run.
-type dueHeap []*schedule
-
-// Len implements heap.Interface.
-func (h dueHeap) Len() int { return len(h) }
-
-// Less implements heap.Interface.
-func (h dueHeap) Less(i, j int) bool {
-	if h[i].due != h[j].due {
-		return h[i].due < h[j].due
-	}
-	return h[i].spec.Incarnation < h[j].spec.Incarnation
-}
-
-// Swap implements heap.Interface.
-func (h dueHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-// Push implements heap.Interface.
-func (h *dueHeap) Push(x any) {
-	x.(*schedule).index = len(*h)
-	*h = append(*h, x.(*schedule))
-}
-
-// Pop implements heap.Interface.
-func (h *dueHeap) Pop() any {
-	last := len(*h) - 1
-	x := (*h)[last]
-	(*h)[last], *h = nil, (*h)[:last]
-	x.index = -1
-	return x
-}
-
-func (h *dueHeap) drop(x *schedule) {
-	if x.index >= 0 {
-		heap.Remove(h, x.index)
-	}
 }
