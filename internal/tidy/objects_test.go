@@ -13,11 +13,6 @@ import (
 // objectLimit is the maximum size of an object: all functions that work on its fields have to be read to change one.
 const objectLimit = 60
 
-// largeObjects are the objects above the limit. A size here may only become smaller.
-var largeObjects = map[string]int{
-	"actors/client/channel.state": 70,
-}
-
 // An object is a type with its methods.
 type object struct {
 	methods   int      // of the type itself
@@ -135,12 +130,8 @@ func size(all map[string]*object, name string) int {
 func checkObjects(h *repository) (complaints []string) {
 	all := h.objects()
 	for name := range all {
-		known, large := largeObjects[name]
-		switch n := size(all, name); {
-		case !large && n > objectLimit:
+		if n := size(all, name); n > objectLimit {
 			complaints = append(complaints, fmt.Sprintf("%s: %d functions work on it, at most %d", name, n, objectLimit))
-		case large && n != known:
-			complaints = append(complaints, fmt.Sprintf("%s: %d functions work on it, largeObjects says %d: it may only shrink", name, n, known))
 		}
 	}
 	return complaints
@@ -153,11 +144,6 @@ func TestObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := h.objects()
-	for name := range largeObjects {
-		if all[name] == nil {
-			t.Errorf("%s is in largeObjects, but does not exist", name)
-		}
-	}
 	names := make([]string, 0, len(all))
 	for name := range all {
 		names = append(names, name)

@@ -16,19 +16,9 @@ func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.M
 	case s.tx != nil:
 		s.queues.Unacked.Take(first, last, func(tag uint64, u unacked.Unacked) { s.tx.Settle(tag, u, how) })
 	default:
-		s.settle(first, last, how)
+		s.queues.Settle(first, last, how)
 	}
 	return nil
-}
-
-// settle settles a range of tags and uses the room that this leaves under the common limit. The settlements are sent
-// to the queues ahead of other mail, so that later offers include requeued messages.
-func (s *state) settle(first, last uint64, how mail.Settlement) {
-	s.queues.Unacked.SettleRange(first, last, how)
-	if s.queues.Unacked.Limit.Waiting() {
-		s.queues.Flush()
-	}
-	s.queues.Unacked.Limit.Allow()
 }
 
 // recover requeues all unacked deliveries [AMQP basic.recover], also deliveries in a transaction.
@@ -36,7 +26,7 @@ func (s *state) recover(requeue bool) error {
 	if !requeue {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "requeue=false")
 	}
-	s.settle(1, s.queues.Unacked.Last(), mail.Release)
+	s.queues.Settle(1, s.queues.Unacked.Last(), mail.Release)
 	return nil
 }
 

@@ -26,7 +26,7 @@ func perMessage(t *testing.T, turn func(n int)) float64 {
 func (r *rig) step(received any) {
 	r.Handle(received)
 	r.sendConfirms()
-	for i, p := range r.Out {
+	for i, p := range r.mail.Out {
 		switch m := p.Mail.(type) {
 		case *mail.Enqueue:
 			if r.confirms.On() {
@@ -34,9 +34,9 @@ func (r *rig) step(received any) {
 			}
 			m.Release()
 		}
-		r.Out[i] = mail.Post{}
+		r.mail.Out[i] = mail.Post{}
 	}
-	r.Out = r.Out[:0]
+	r.mail.Out = r.mail.Out[:0]
 	r.watches()
 	for b := r.cfg.Outbox.Take(); b != nil; b = r.cfg.Outbox.Take() {
 		continue

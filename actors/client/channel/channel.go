@@ -63,7 +63,7 @@ type Config struct {
 func New(cfg Config) actor.Actor {
 	s := &state{}
 	s.init(cfg)
-	return shell.New(s, &s.Mail, &s.in, shell.Config{
+	return shell.New(s, &s.mail, &s.in, shell.Config{
 		Clock: cfg.Clock, Close: cfg.Close, Ended: cfg.Ended, VHost: cfg.VHost.Name, BeforeMail: func() { s.sendConfirms() }, AfterMail: s.sendClose,
 	})
 }

@@ -61,7 +61,7 @@ func (s *state) topologyCommand(m protocol.Method) error {
 	if r == nil {
 		return s.rareCommand(m)
 	}
-	s.Send(r.To, r.Mail(s.request(m, func(reply any) {
+	s.mail.Send(r.To, r.Mail(s.request(m, func(reply any) {
 		if declared, ok := reply.(*mail.DeclareQueueReply); ok {
 			s.client.LastQueue = declared.Name
 		}
@@ -105,10 +105,8 @@ func (s *state) rareCommand(m protocol.Method) error {
 		return protocol.ConnectionErrorf(protocol.ChannelErr, "second 'channel.open' seen")
 	case *protocol.TxSelect:
 		return s.selectTx()
-	case *protocol.TxCommit:
-		return s.commit(m)
-	case *protocol.TxRollback:
-		return s.rollback(m)
+	case *protocol.TxCommit, *protocol.TxRollback:
+		return s.conclude(m)
 	}
 	return protocol.ConnectionErrorf(protocol.CommandInvalid, "unimplemented method")
 }

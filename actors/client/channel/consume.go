@@ -41,7 +41,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot add a consumer: %v", err)
 	}
 	if name == topology.ReplyName {
-		tag, err := s.replies.Begin(m, s.Self())
+		tag, err := s.replies.Begin(m, s.mail.Self())
 		if err == nil && !m.NoWait {
 			s.output.Reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
 		}
@@ -56,7 +56,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	}
 	c := &output.Consumer{Queue: &s.queues.Peers.Of(q.PID).Queue, Name: q.Name, Memory: size}
 	ask := &mail.Consume{
-		Channel: s.Self(), Tag: tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: s.prefetch,
+		Channel: s.mail.Self(), Tag: tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: s.prefetch,
 		Arguments: m.Arguments, Limited: s.queues.Unacked.Limit.Messages() > 0, Connection: s.cfg.Connection, Unread: s.unread,
 		Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}
@@ -69,8 +69,8 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 			s.output.Reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
 		}
 	})
-	s.charge(size)
-	s.Send(q.PID, ask)
+	s.waiting.charge(s.cfg.Objects, size)
+	s.mail.Send(q.PID, ask)
 	return nil
 }
 
@@ -90,12 +90,12 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 		ok()
 		return nil
 	}
-	s.Send(c.Queue.Address, &mail.CancelConsumer{
+	s.mail.Send(c.Queue.Address, &mail.CancelConsumer{
 		Request: s.request(m, func(any) {
 			s.forget(m.ConsumerTag, c)
 			ok()
 		}),
-		Channel: s.Self(), Tag: m.ConsumerTag,
+		Channel: s.mail.Self(), Tag: m.ConsumerTag,
 	})
 	return nil
 }

@@ -75,7 +75,7 @@ func TestConsume_WhatTheQueueIsAsked(t *testing.T) {
 	args := protocol.Table{{Key: "x-priority", Value: int32(3)}}
 	r.command(&protocol.BasicQos{PrefetchCount: 9}, &protocol.BasicConsume{Queue: "q1", ConsumerTag: "t", Exclusive: true, Arguments: args})
 	c := r.asked[0].(*mail.Consume)
-	if c.Prefetch != 9 || !c.Exclusive || c.NoAck || c.Limited || c.Tag != "t" || c.Channel != r.Self() || c.Connection.GetId() != "connection" ||
+	if c.Prefetch != 9 || !c.Exclusive || c.NoAck || c.Limited || c.Tag != "t" || c.Channel != r.mail.Self() || c.Connection.GetId() != "connection" ||
 		c.Queue != "q1" || c.VHost != "/" || len(c.Arguments) != 1 {
 		t.Errorf("%+v", c)
 	}

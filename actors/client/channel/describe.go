@@ -29,7 +29,7 @@ func (s *state) describe(m *mail.DescribeChannel) {
 		}
 		info.Queues = slices.Collect(maps.Keys(of))
 	}
-	s.Send(m.ReplyTo, info)
+	s.mail.Send(m.ReplyTo, info)
 }
 
 // Figures implements shell.Core.

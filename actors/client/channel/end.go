@@ -34,7 +34,7 @@ func (s *state) fail(err error, m protocol.Method) {
 		oe = oe.For(m)
 	}
 	s.in.Phase = input.Dead
-	s.Send(s.cfg.Connection, &mail.CloseConnection{Err: oe})
+	s.mail.Send(s.cfg.Connection, &mail.CloseConnection{Err: oe})
 }
 
 // sendClose informs the queues before it sends channel.close, so that the client's next operations find the returned
@@ -64,7 +64,7 @@ func (s *state) close(sendCloseOk bool) {
 	}
 	s.leaveQueues()
 	s.in.Phase = input.Ended
-	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.ID, Channel: s.Self(), SendCloseOk: sendCloseOk})
+	s.mail.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.ID, Channel: s.mail.Self(), SendCloseOk: sendCloseOk})
 }
 
 // leaveQueues reports to every queue that the channel has left. Queues without a record of the channel ignore it; an

@@ -214,7 +214,7 @@ func TestException_QueuesAreInformedFirst(t *testing.T) {
 	r.consumes("a", "q1")
 	r.Handle(r.inbound(frame(&protocol.BasicAck{DeliveryTag: 99})))
 	r.received()
-	if !slices.ContainsFunc(r.Out, func(p mail.Post) bool { _, is := p.Mail.(*mail.ChannelGone); return is }) {
+	if !slices.ContainsFunc(r.mail.Out, func(p mail.Post) bool { _, is := p.Mail.(*mail.ChannelGone); return is }) {
 		t.Error("the queue is not informed of the end of the channel")
 	}
 	r.sendClose()

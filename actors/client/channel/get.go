@@ -29,9 +29,9 @@ func (s *state) get(m *protocol.BasicGet) error {
 		if !s.output.Claim() {
 			return false
 		}
-		s.Send(q.PID, &mail.Get{
+		s.mail.Send(q.PID, &mail.Get{
 			Request: s.request(m, func(reply any) { got(reply.(*mail.GetReply)) }),
-			Channel: s.Self(), NoAck: m.NoAck, Connection: s.cfg.Connection, Unread: s.unread, Queue: q.Name, VHost: s.cfg.VHost.Name,
+			Channel: s.mail.Self(), NoAck: m.NoAck, Connection: s.cfg.Connection, Unread: s.unread, Queue: q.Name, VHost: s.cfg.VHost.Name,
 		})
 		return true
 	}

@@ -60,7 +60,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	for _, f := range change {
 		f(&cfg)
 	}
-	r.Me = pid("self")
+	r.mail.Me = pid("self")
 	r.init(cfg)
 	return r
 }
@@ -99,7 +99,7 @@ func testVHost() *topology.VHost {
 
 // watches returns the number of actors that the channel has begun to watch since the last call.
 func (r *rig) watches() (n int) {
-	r.WatchOver(func(mail.Address) { n++ }, func(mail.Address) {})
+	r.mail.WatchOver(func(mail.Address) { n++ }, func(mail.Address) {})
 	return n
 }
 
@@ -109,20 +109,20 @@ func (r *rig) turn(received any) {
 	r.Handle(received)
 	r.sendConfirms()
 	r.sendClose()
-	for _, p := range r.Out {
+	for _, p := range r.mail.Out {
 		r.posts = append(r.posts, p)
 		if request := requestOf(p.Mail); request.ID != 0 {
 			r.asked = append(r.asked, p.Mail)
 		}
 	}
-	r.Out = r.Out[:0]
+	r.mail.Out = r.mail.Out[:0]
 	r.watches()
 	r.overwrite()
 }
 
 // abort ends the channel as after a panic.
 func (r *rig) abort() {
-	shell.New(&r.state, &r.Mail, &r.in, shell.Config{Clock: r.cfg.Clock, Close: r.cfg.Close}).Abort()
+	shell.New(&r.state, &r.mail, &r.in, shell.Config{Clock: r.cfg.Clock, Close: r.cfg.Close}).Abort()
 }
 
 func requestOf(received any) mail.Request {

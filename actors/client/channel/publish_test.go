@@ -143,7 +143,7 @@ func TestPublish_WhatTheQueueGets(t *testing.T) {
 	if m = batch.Messages[1]; m.TTL != message.NoTTL || m.Persistent() || len(m.Body) != 0 || m.Priority != 0 {
 		t.Errorf("%+v", m)
 	}
-	if batch.From != r.Self() || batch.Queue.GetId() != "q1" {
+	if batch.From != r.mail.Self() || batch.Queue.GetId() != "q1" {
 		t.Errorf("from %v to %v", batch.From, batch.Queue)
 	}
 	r.sent("q1: enqueue body ")

@@ -38,7 +38,7 @@ func (r *rig) requests(tag string) string {
 // partner is another channel in the same virtual host.
 func (r *rig) partner() *rig {
 	other := newRig(r.t, func(c *Config) { c.VHost = r.cfg.VHost })
-	other.Me = pid("partner")
+	other.mail.Me = pid("partner")
 	return other
 }
 
@@ -53,7 +53,7 @@ func (r *rig) pass(to *rig) {
 	back := to.posts
 	to.posts = nil
 	for _, p := range back {
-		if mail.Same(p.To, r.Self()) {
+		if mail.Same(p.To, r.mail.Self()) {
 			r.turn(p.Mail)
 		}
 	}
@@ -227,7 +227,7 @@ func TestReplyTo_MailboxIsAnswered(t *testing.T) {
 	left := other.posts[1].Mail
 	r.cfg.Close = func() []any { return []any{left} }
 	r.in.Post = func(to mail.Address, received any) {
-		if !mail.Same(to, other.Self()) {
+		if !mail.Same(to, other.mail.Self()) {
 			t.Error("answered to", to)
 		}
 		other.turn(received)

@@ -23,7 +23,7 @@ import (
 
 // state is the core.
 type state struct {
-	outgoing.Mail
+	mail   outgoing.Mail
 	cfg    Config
 	events connevents.Consumers
 	rights rights.Rights
@@ -61,7 +61,7 @@ type waiting struct {
 func (s *state) init(cfg Config) {
 	s.cfg, s.concludes = cfg, s.concluded
 	s.events = connevents.OfChannel(cfg.Events, cfg.By, cfg.VHost.Name, cfg.ConnectionName, cfg.ID)
-	s.in = input.New(input.Config{Clock: cfg.Clock, Out: &s.Mail, By: cfg.By, Post: cfg.Post})
+	s.in = input.New(input.Config{Clock: cfg.Clock, Out: &s.mail, By: cfg.By, Post: cfg.Post})
 	if cfg.Replies == nil {
 		s.cfg.Replies = new(atomic.Int64)
 	}
@@ -76,9 +76,9 @@ func (s *state) init(cfg Config) {
 	s.consumers = map[string]*output.Consumer{}
 	s.output = output.New(output.Config{
 		Outbox: cfg.Outbox, ID: cfg.ID, FrameMax: cfg.FrameMax, Gate: cfg.Gate, Replies: s.cfg.Replies, Unread: s.unread, Log: cfg.Log,
-		Ready: func() { s.cfg.Post(s.Self(), &mail.OutboxReady{}) }, VHost: cfg.VHost, Trace: s.traceDeliveries,
-	}, &s.Mail, &s.queues.Unacked, &s.queues.Counts)
-	s.decided = func(number uint64, granted bool) { s.cfg.Post(s.Self(), decision{number, granted}) }
+		Ready: func() { s.cfg.Post(s.mail.Self(), &mail.OutboxReady{}) }, VHost: cfg.VHost, Trace: func(queue string, items []mail.Delivery) { s.queues.TraceDeliveries(queue, items, s.output.HeaderOf) },
+	}, &s.mail, &s.queues.Unacked, &s.queues.Counts)
+	s.decided = func(number uint64, granted bool) { s.cfg.Post(s.mail.Self(), decision{number, granted}) }
 }
 
 // Handle implements shell.Core.
@@ -96,7 +96,7 @@ func (s *state) Handle(received any) {
 			s.committed(s.waiting.method)
 		}
 	case *mail.Enqueue:
-		s.Send(m.Answer(s.replies.Take(m)))
+		s.mail.Send(m.Answer(s.replies.Take(m)))
 	case *mail.QosOffer:
 		if p := s.queues.Peers.Find(m.Queue); p != nil {
 			s.queues.Unacked.Limit.Offered(&p.Queue.Queue, m.Messages)
@@ -122,7 +122,7 @@ func (s *state) Handle(received any) {
 	case *mail.DescribeChannel:
 		s.describe(m)
 	case *mail.FindDeliveries:
-		s.Send(m.ReplyTo, s.queues.Unacked.Find(m))
+		s.mail.Send(m.ReplyTo, s.queues.Unacked.Find(m))
 	case input.Expired:
 		if m := s.waiting.method; s.in.Awaits(received.(input.Expired).ID) {
 			s.fail(internalError("no answer to %s within %s", m.Key().String(), requests.AnswerTimeout), m)
@@ -156,9 +156,9 @@ func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 
 // charge charges the connection's objects for the command that waits, so that commands of other channels find less room
 // until it is done (PRO-21).
-func (s *state) charge(bytes int64) {
-	s.waiting.charged = bytes
-	s.cfg.Objects.Hold(bytes)
+func (w *waiting) charge(objects *budget.Holder, bytes int64) {
+	w.charged = bytes
+	objects.Hold(bytes)
 }
 
 func (s *state) endWait() {
@@ -186,7 +186,7 @@ func (s *state) concluded(reply any, err error) {
 // again repeats a command whose mail missed its queue, when the virtual host reports that the queue is back or does not
 // exist.
 func (s *state) again(m protocol.Method, queue string) {
-	s.Send(s.cfg.VHost.PID, &mail.AwaitQueue{
+	s.mail.Send(s.cfg.VHost.PID, &mail.AwaitQueue{
 		Request: s.request(m, func(any) {
 			if err := s.command(m); err != nil {
 				s.fail(err, m)

@@ -31,26 +31,18 @@ func (s *state) selectConfirms(m *protocol.ConfirmSelect) error {
 	return nil
 }
 
-func notTransactional() error {
-	return protocol.ChannelErrorf(protocol.PreconditionFailed, "channel is not transactional")
-}
-
-// commit publishes, settles, and waits until the queues have stored both (DUR-3). Deadlines start now (TTL-12).
-func (s *state) commit(m *protocol.TxCommit) error {
+// conclude commits or rolls back. A commit publishes, settles, and waits until the queues have stored both (DUR-3); deadlines start
+// now (TTL-12). A rollback discards publishes; settled deliveries become unacked again.
+func (s *state) conclude(m protocol.Method) error {
 	if s.tx == nil {
-		return notTransactional()
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "channel is not transactional")
 	}
-	s.tx.Commit(m)
-	s.endTx()
-	return nil
-}
-
-// rollback discards publishes; settled deliveries become unacked again.
-func (s *state) rollback(m *protocol.TxRollback) error {
-	if s.tx == nil {
-		return notTransactional()
+	switch m := m.(type) {
+	case *protocol.TxCommit:
+		s.tx.Commit(m)
+	case *protocol.TxRollback:
+		s.tx.Rollback(m)
 	}
-	s.tx.Rollback(m)
 	s.endTx()
 	return nil
 }
@@ -65,11 +57,11 @@ func (s *state) endTx() {
 	if n := s.tx.Copies(); n > 0 && !s.in.Leaving && !routing.MayCopy(s.cfg.Copies, s.cfg.Gate, n) { // DL-33
 		s.request(m, nil)
 		s.in.Patient()
-		self, post := s.Self(), s.cfg.Post
+		self, post := s.mail.Self(), s.cfg.Post
 		s.cfg.Copies.Await(func() { post(self, input.Resume{}) })
 		return
 	}
-	if s.tx.Advance(&s.queues.Unacked, s.Self(), func(p *tx.Publish) {
+	if s.tx.Advance(&s.queues.Unacked, s.mail.Self(), func(p *tx.Publish) {
 		s.deliverTo(s.queues.Batches.Targets(p.Queues), s.queues.Batches.Targets(p.Histories), p.Caps, &p.Message, p.Mandatory)
 	}) {
 		s.request(m, nil)

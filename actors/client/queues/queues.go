@@ -187,3 +187,22 @@ func (s *Side) Release() {
 	s.StopWaiting()
 	s.Batches.Release()
 }
+
+// Settle settles a range of deliveries and uses the room that this leaves under the common limit. The settlements are sent to the
+// queues ahead of other mail, so that later offers include requeued messages.
+func (s *Side) Settle(first, last uint64, how mail.Settlement) {
+	s.Unacked.SettleRange(first, last, how)
+	if s.Unacked.Limit.Waiting() {
+		s.Flush()
+	}
+	s.Unacked.Limit.Allow()
+}
+
+// TraceDeliveries traces deliveries of a queue, whose headers headerOf returns.
+func (s *Side) TraceDeliveries(queue string, items []mail.Delivery, headerOf func(*mail.Delivery) []byte) {
+	for i := range items {
+		d := &items[i]
+		s.Tracer.Delivered(queue, &d.Message, headerOf(d), d.Redelivered)
+	}
+	s.Flush()
+}
