@@ -29,6 +29,7 @@ type nodes struct {
 	dir     string
 	members []string // name=address of the port of the cluster
 	amqp    []string
+	http    []string
 	logs    []string // files
 	running []*exec.Cmd
 	dials   atomic.Int64
@@ -46,17 +47,9 @@ type world struct {
 func startNodes(t *testing.T, w *world) *nodes {
 	t.Helper()
 	inTime(t)
-	c := &nodes{T: t, dir: t.TempDir(), running: make([]*exec.Cmd, 3), world: w}
-	for i := range 3 {
-		member, clients := "", ""
-		if w != nil {
-			member, clients = w.addresses(i)
-		} else {
-			member, clients = ownAddress(t), ownAddress(t)
-		}
-		c.members = append(c.members, fmt.Sprintf("n%d=%s", i+1, member))
-		c.amqp = append(c.amqp, clients)
-		c.logs = append(c.logs, filepath.Join(c.dir, fmt.Sprintf("n%d.log", i+1)))
+	c := &nodes{T: t, dir: t.TempDir(), world: w}
+	for range 3 {
+		c.prepare()
 	}
 	for i := range 3 {
 		c.start(i)
@@ -81,6 +74,28 @@ func startNodes(t *testing.T, w *world) *nodes {
 	return c
 }
 
+// prepare makes the settings of one more node.
+func (c *nodes) prepare() {
+	name := fmt.Sprintf("n%d", len(c.running)+1)
+	member, clients, http := "", "", ""
+	if c.world != nil {
+		member, clients = c.world.addresses(len(c.running))
+	} else {
+		member, clients, http = ownAddress(c.T), ownAddress(c.T), ownAddress(c.T)
+	}
+	c.members = append(c.members, name+"="+member)
+	c.amqp, c.http = append(c.amqp, clients), append(c.http, http)
+	c.logs, c.running = append(c.logs, filepath.Join(c.dir, name+".log")), append(c.running, nil)
+}
+
+// list returns whom a node names in its settings: the first three, and itself.
+func (c *nodes) list(i int) []string {
+	if i < 3 {
+		return c.members[:3]
+	}
+	return []string{c.members[0], c.members[i]}
+}
+
 func (c *nodes) start(i int) {
 	c.Helper()
 	path, err := binary()
@@ -88,10 +103,10 @@ func (c *nodes) start(i int) {
 		c.Fatal(err)
 	}
 	args := []string{
-		"serve", "--amqp", c.amqp[i], "--http", "", "--data-dir", filepath.Join(c.dir, fmt.Sprintf("n%d", i+1)), "--log-format", "json",
+		"serve", "--amqp", c.amqp[i], "--http", c.http[i], "--data-dir", filepath.Join(c.dir, fmt.Sprintf("n%d", i+1)), "--log-format", "json",
 		"--cluster-node", fmt.Sprintf("n%d", i+1),
 	}
-	for _, m := range c.members {
+	for _, m := range c.list(i) {
 		args = append(args, "--cluster-member", m)
 	}
 	log, err := os.OpenFile(c.logs[i], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

@@ -38,7 +38,8 @@ type member struct {
 	serving atomic.Pointer[broker] // for works
 
 	began   time.Time
-	drained atomic.Bool // it takes no clients, and does not lead while others can
+	anew    chan struct{} // gets something when the program is to start again on an empty folder
+	drained atomic.Bool   // it takes no clients, and does not lead while others can
 
 	mu    sync.Mutex
 	state management.ClusterState
@@ -48,7 +49,7 @@ type member struct {
 // serveMember runs a node of a cluster until ctx ends, and returns the exit code.
 func serveMember(ctx context.Context, settings *config.Settings, log zerolog.Logger) int {
 	manager := systemd.New(os.Getenv)
-	m := &member{began: time.Now(), cfg: settings.Config, log: log, failed: make(chan error, 2), first: settings.First, notify: func(what string) { _ = manager.Notify(what) }}
+	m := &member{began: time.Now(), cfg: settings.Config, log: log, failed: make(chan error, 2), anew: make(chan struct{}, 1), first: settings.First, notify: func(what string) { _ = manager.Notify(what) }}
 	c := settings.Cluster
 	secure, err := nodeCertificate(c.TLS, log)
 	if err == nil {
@@ -114,6 +115,8 @@ func (m *member) run(ctx context.Context) int {
 				return replaceProcess(m.log)
 			}
 			return 1
+		case <-m.anew:
+			return m.replace()
 		case <-ctx.Done():
 			return m.stop()
 		case <-asked:

@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 
+	"candlemark/internal/admin/config"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/storage/cluster"
 	"candlemark/supervision/resources"
@@ -103,16 +105,55 @@ func (m *member) Drain(node string) error { return m.command(node, cluster.Drain
 // Revive implements management.Cluster.
 func (m *member) Revive(node string) error { return m.command(node, cluster.Revive) }
 
-func (m *member) command(node, what string) error {
+// Forget implements management.Cluster.
+func (m *member) Forget(node string) error { return m.about(node, m.node.Members().Forget) }
+
+// Reset implements management.Cluster.
+func (m *member) Reset(node string) error { return m.about(node, m.node.Members().Reset) }
+
+func (m *member) about(node string, do func(name string) error) error {
 	name, err := m.memberNamed(node)
 	if err != nil {
 		return err
 	}
-	return m.node.Command(name, what)
+	return do(name)
 }
+
+// Join implements management.Cluster.
+func (m *member) Join(node string) error {
+	address, err := config.ClusterAddress(node)
+	if err == nil {
+		err = m.node.Members().Join(address)
+	}
+	if err == nil {
+		m.beginAnew()
+	}
+	return err
+}
+
+// beginAnew starts the program again, a little later, on the empty folder of a new node.
+func (m *member) beginAnew() {
+	m.drained.Store(false)
+	time.AfterFunc(handOverAfter, func() {
+		select {
+		case m.anew <- struct{}{}:
+		default:
+		}
+	})
+}
+
+func (m *member) command(node, what string) error {
+	return m.about(node, func(name string) error { return m.node.Command(name, what) })
+}
+
+// errServes: the application of a node of RabbitMQ must be stopped before the node is reset.
+var errServes = errors.New("the node serves clients: drain it before it is reset")
 
 // onCommand carries out a command to this node.
 func (m *member) onCommand(what string) error {
+	if what == cluster.MayReset || what == cluster.Reset {
+		return m.onReset(what)
+	}
 	drained := what == cluster.Drain
 	if m.drained.Swap(drained) == drained {
 		return nil
@@ -123,6 +164,21 @@ func (m *member) onCommand(what string) error {
 		m.handOver("")
 	}
 	return nil
+}
+
+// onReset makes this node begin anew, or says whether it may.
+func (m *member) onReset(what string) error {
+	if !m.drained.Load() {
+		return errServes
+	}
+	if what == cluster.MayReset {
+		return nil
+	}
+	err := m.node.Members().BeginAnew(nil)
+	if err == nil {
+		m.beginAnew()
+	}
+	return err
 }
 
 // drainedProcess is the variable in the environment with the number of a process that is drained: it stays so when it replaces its program.

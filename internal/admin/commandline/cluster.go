@@ -86,6 +86,18 @@ var clusterVerbs = []verb.Row{
 	},
 	{Name: "revive", Arguments: "<node>", About: "Ends the maintenance mode of a node", Title: verb.Text("Will revive node {node} ..."), Run: verb.Deletes("x", "cluster", "drained", "{node}")},
 	{
+		Name: "forget_cluster_node", Arguments: "<node>", About: "Removes a node that was stopped from the cluster",
+		Title: verb.Text("Removing node {node} from the cluster"), Run: verb.Deletes("x", "cluster", "members", "{node}"),
+	},
+	{
+		Name: "reset", Arguments: "<node>", About: "Removes a node that was drained from the cluster, and all of its data; it joins again if its settings name another node",
+		Title: verb.Text("Resetting node {node} ..."), Run: verb.Puts(verb.Fields(nil), "x", "cluster", "reset", "{node}"),
+	},
+	{
+		Name: "join_cluster", Arguments: "<node>", About: "Makes the broker, the only node of its cluster, join the cluster of rabbit@host or host:port; it must have no queues",
+		Title: verb.Text("Clustering node {broker} with {node}"), Run: verb.Puts(verb.Fields(map[string]string{"node": "{node}"}), "x", "cluster", "joined"),
+	},
+	{
 		Name: "rebalance", Arguments: "<type>", Options: "vhost-pattern queue-pattern", About: "Has no effect: one node leads all queues",
 		Title: verb.Text("Re-balancing leaders of {type} queues..."), Run: fullyBooted("Node {node} leads all queues"),
 	},

@@ -44,6 +44,17 @@ func classicNode(value, _, _ string) (string, error) {
 	return value + "=" + net.JoinHostPort(host, clusterPort), nil
 }
 
+// ClusterAddress returns the address of a node's port for other nodes: of rabbit@host, or as host:port. Errors: it is neither.
+func ClusterAddress(node string) (string, error) {
+	if _, host, ok := strings.Cut(node, "@"); ok && host != "" {
+		return net.JoinHostPort(host, clusterPort), nil
+	}
+	if _, _, err := net.SplitHostPort(node); err != nil {
+		return "", errors.New("a node is rabbit@host, or host:port of its port of the cluster")
+	}
+	return node, nil
+}
+
 // form makes the broker a node of the cluster that RabbitMQ's settings describe, if it is one of them: its name is that of the node. Without a
 // secret or certificates there is no cluster, and form returns a warning.
 func (c *Config) form() (warning string) {

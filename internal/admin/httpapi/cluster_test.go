@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strconv"
 	"testing"
@@ -42,6 +43,18 @@ func (f *nodesFake) Drain(node string) error {
 	return management.ErrAlone
 }
 
+func (f *nodesFake) Forget(node string) error {
+	f.asked = "forget " + node
+	return nil
+}
+
+func (f *nodesFake) Reset(string) error { return errors.New("it must not") }
+
+func (f *nodesFake) Join(node string) error {
+	f.asked = "join " + node
+	return nil
+}
+
 // TestCluster_CLU22: the API shows the nodes, with what they have said of themselves (CLU-33), a check fails without a spare one, and commands name nodes that exist.
 func TestCluster_CLU22(t *testing.T) {
 	f := &nodesFake{fake: newFixture(t), state: management.ClusterState{
@@ -74,6 +87,17 @@ func TestCluster_CLU22(t *testing.T) {
 		{"GET", check, "", 503, `{"status":"failed","reason":"There are no more nodes online than a majority needs"}`},
 	})
 	if f.asked != "drain rabbit@n2" {
+		t.Error(f.asked)
+	}
+	run(t, h, []step{{"DELETE", "/api/x/cluster/members/rabbit@n3", "", 204, ""}, {"DELETE", "/api/x/cluster/members/rabbit@n4", "", 404, absent}})
+	if f.asked != "forget rabbit@n3" {
+		t.Error(f.asked)
+	}
+	run(t, h, []step{
+		{"PUT", "/api/x/cluster/reset/rabbit@n3", "", 400, badRequest("rabbit@n3: it must not")},
+		{"PUT", "/api/x/cluster/joined", `{"node":"rabbit@n1"}`, 204, ""},
+	})
+	if f.asked != "join rabbit@n1" {
 		t.Error(f.asked)
 	}
 	f.state.Members[2].Voter = true

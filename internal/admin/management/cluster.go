@@ -17,6 +17,13 @@ type Cluster interface {
 	Drain(node string) error
 	// Revive undoes Drain.
 	Revive(node string) error
+	// Forget removes a node that does not run from the cluster (CLU-25). Errors: ErrNoMember, ErrAlone, or why it is refused.
+	Forget(node string) error
+	// Reset removes a node that was drained from the cluster, and makes it begin anew with an empty folder. Errors as of Forget.
+	Reset(node string) error
+	// Join makes the broker, which is the only node of its cluster, join the one of another node, and drop what it has (CLU-26). It ends by that. Errors:
+	// ErrAlone, or why it is refused.
+	Join(node string) error
 }
 
 // Errors of Cluster.
@@ -113,3 +120,12 @@ func (Alone) Drain(string) error { return ErrAlone }
 
 // Revive implements Cluster.
 func (Alone) Revive(string) error { return ErrAlone }
+
+// Forget implements Cluster.
+func (Alone) Forget(string) error { return ErrAlone }
+
+// Reset implements Cluster.
+func (Alone) Reset(string) error { return ErrAlone }
+
+// Join implements Cluster.
+func (Alone) Join(string) error { return ErrAlone }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"time"
 
+	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/wire"
 
 	"github.com/hashicorp/raft"
@@ -17,7 +18,7 @@ type Leader struct {
 }
 
 // Name returns the name of the node.
-func (l Leader) Name() string { return nameOf(l.Identity) }
+func (l Leader) Name() string { return nodeid.NameOf(l.Identity) }
 
 // Clients serves the clients of other nodes.
 type Clients interface {
@@ -50,7 +51,7 @@ func (n *Node) admits(c wire.Client) error {
 }
 
 // Identity returns the name and the life of this node.
-func (n *Node) Identity() string { return n.self.identity() }
+func (n *Node) Identity() string { return n.self.Identity() }
 
 // watchLeader reports each new leader.
 func (n *Node) watchLeader() {

@@ -10,6 +10,7 @@ import (
 
 	"candlemark/internal/access/auth"
 	"candlemark/internal/storage/cluster/clocks"
+	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store"
@@ -148,9 +149,9 @@ func TestRemark_CLU11(t *testing.T) {
 func TestElections_CLU32(t *testing.T) {
 	var e elections
 	for term := range uint64(20) {
-		e.add(Leader{Identity: identityOf("n1", "life"), Term: term})
+		e.add(Leader{Identity: nodeid.Of("n1", "life"), Term: term})
 		e.add(Leader{})
-		e.add(Leader{Identity: identityOf("n2", "life"), Term: term})
+		e.add(Leader{Identity: nodeid.Of("n2", "life"), Term: term})
 	}
 	list := e.all()
 	if last := list[len(list)-1]; len(list) != maxElections || last.Leader != "n2" || last.Term != 19 || list[0].Term != 4 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/store"
 )
 
@@ -37,7 +38,7 @@ func (n *Node) Knows(names ...string) bool {
 	for _, name := range names {
 		found := name == n.cfg.Name
 		for identity, p := range n.witness.positions() {
-			found = found || nameOf(identity) == name && !p.before(n.last())
+			found = found || nodeid.NameOf(identity) == name && !p.before(n.last())
 		}
 		if !found {
 			return false

@@ -1,48 +1,55 @@
 package cluster
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/wire"
+	"candlemark/internal/storage/store/vfs"
 
 	"github.com/hashicorp/raft"
 )
 
 // hello returns what this node says of itself.
-func (m *membership) hello() wire.Hello {
+func (m *Membership) hello() wire.Hello {
 	n := m.node
 	_, wall := n.timing.read()
-	return wire.Hello{Oldest: m.level(), Newest: n.cfg.Newest, Wall: wall, Cluster: n.self.cluster(), Members: roster(n.cfg.Members), From: n.self.identity(), Place: m.own().said()}
+	return wire.Hello{Oldest: m.level(), Newest: n.cfg.Newest, Wall: wall, Cluster: n.self.Cluster(), Members: nodeid.Roster(n.cfg.Members), From: n.self.Identity(), Place: m.own().said(), Voted: n.self.HasVoted() || n.started() && n.Votes()}
 }
 
 // judge decides about a caller.
-func (m *membership) judge(h wire.Hello) wire.Answer {
+func (m *Membership) judge(h wire.Hello) wire.Answer {
 	n := m.node
-	a := wire.Answer{Cluster: n.self.cluster(), Node: n.self.identity(), Members: roster(n.cfg.Members), Place: m.own().said(), Applied: n.machine.applied()}
+	a := wire.Answer{Cluster: n.self.Cluster(), Node: n.self.Identity(), Members: nodeid.Roster(n.cfg.Members), Place: m.own().said(), Applied: n.machine.applied()}
+	if n.started() {
+		a.Leader = m.addressOf(n.Leader())
+	}
 	removed := ""
-	if n.started() && (h.Kind == wire.KindLog || h.Kind == wire.KindJoin && h.Cluster != "") {
+	if n.started() && (h.Kind == wire.KindLog || h.Kind == wire.KindClient || h.Kind == wire.KindJoin && h.Voted) {
 		removed = m.replaced(h.From)
 	}
 	switch {
 	case !n.started():
 		a.Error = n.cfg.Name + " is starting"
-	case nameOf(h.From) == "" || nameOf(h.From) == n.cfg.Name:
-		a.Error = fmt.Sprintf("%q is not the name of another member", nameOf(h.From))
+	case nodeid.NameOf(h.From) == "" || nodeid.NameOf(h.From) == n.cfg.Name:
+		a.Error = fmt.Sprintf("%q is not the name of another member", nodeid.NameOf(h.From))
 	case removed != "":
 		a.Error = removed
 	case h.Kind == wire.KindAsk:
 		if h.Report && n.cfg.Report != nil {
 			a.Report = n.cfg.Report()
 		}
-	case h.Kind == Drain || h.Kind == Revive:
+	case h.Kind == Drain || h.Kind == Revive || h.Kind == MayReset || h.Kind == Reset:
 		if err := n.cfg.obey(h.Kind); err != nil {
 			a.Error = err.Error()
 		}
 	case h.Kind == wire.KindJoin:
-		if a.Error = n.timing.far(nameOf(h.From), h.Wall); a.Error == "" {
+		if a.Error = cmp.Or(n.timing.far(nodeid.NameOf(h.From), h.Wall), m.twice(h.From)); a.Error == "" {
 			m.admit(caller(h))
 		}
 	case h.Kind != wire.KindLog && (h.Kind != wire.KindClient || h.Client == nil):
@@ -52,7 +59,7 @@ func (m *membership) judge(h wire.Hello) wire.Answer {
 	case h.Cluster == "":
 		a.Error = "the caller belongs to no cluster"
 	case a.Cluster == "" && h.Kind == wire.KindLog:
-		if err := n.self.join(h.Cluster, nil); err != nil {
+		if err := n.self.Join(h.Cluster, nil); err != nil {
 			a.Error = err.Error()
 			n.fail(err)
 			break
@@ -71,16 +78,16 @@ func (m *membership) judge(h wire.Hello) wire.Answer {
 
 // form makes this node a voter, and lets the members know where it is. If all nodes of the settings are there, have the same settings, and none belongs
 // to a cluster, the one with the lowest name forms it: it writes the members into its log. If there is a cluster, this node asks to be a member of it.
-func (m *membership) form() {
+func (m *Membership) form() {
 	n := m.node
 	last := ""
 	for !n.Votes() {
 		members, problem := m.survey()
 		if problem != "" && problem != last {
-			n.cfg.Log.Info().Str("reason", problem).Msg("this node is not a member of a cluster yet")
+			n.cfg.Log.Warn().Str("reason", problem).Msg("this node is not a member of a cluster yet")
 		}
 		last = problem
-		if problem == "" && nameOf(members[0]) == n.cfg.Name {
+		if problem == "" && nodeid.NameOf(members[0]) == n.cfg.Name {
 			if err := m.bootstrap(members); err != nil {
 				n.fail(err)
 				return
@@ -91,20 +98,24 @@ func (m *membership) form() {
 			return
 		}
 	}
+	if err := n.self.Vote(); err != nil && !errors.Is(err, vfs.ErrFull) { // the log says it, too
+		n.fail(err)
+		return
+	}
 	for !m.placed() && n.pause(n.cfg.Timeout) {
 		m.tell()
 	}
 }
 
 // tell lets the leader know where this node is. A node that has moved may not be told who leads.
-func (m *membership) tell() {
+func (m *Membership) tell() {
 	n := m.node
 	if n.raft.State() == raft.Leader {
 		m.admit(m.own())
 		return
 	}
 	for _, s := range m.servers() {
-		if string(s.ID) == n.self.identity() {
+		if string(s.ID) == n.self.Identity() {
 			continue
 		}
 		for _, address := range m.addresses(string(s.ID)) {
@@ -128,30 +139,33 @@ const surveyPause = 200 * time.Millisecond
 
 // Votes reports whether this node is a voter, by its own log.
 func (n *Node) Votes() bool {
-	s, is := n.members.member(n.self.identity())
+	s, is := n.members.member(n.self.Identity())
 	return is && s.Suffrage == raft.Voter
 }
 
-// survey asks all nodes of the settings who they are. It returns their places, in the order of their names; problems say why this node can form no cluster.
-func (m *membership) survey() (members []string, problems string) {
+// survey asks all nodes of the settings, or the seeds of Join, who they are. It returns their places, in the order of their names; problems say why this node can
+// form no cluster.
+func (m *Membership) survey() (members []string, problems string) {
 	n := m.node
-	var list []string
+	list, own := []string{}, nodeid.Roster(n.cfg.Members)
 	members = append(members, m.own().String())
-	for _, name := range m.seeds() {
-		a, err := n.port.Ask(n.cfg.Members[name], wire.KindAsk)
+	for _, s := range m.seeds() {
+		at := cmp.Or(s.name, s.address)
+		a, err := n.port.Ask(s.address, wire.KindAsk)
 		if err == nil && a.Cluster != "" {
-			_, err = n.port.Ask(n.cfg.Members[name], wire.KindJoin)
+			_, err = n.port.Ask(cmp.Or(a.Leader, s.address), wire.KindJoin)
 		}
-		own := roster(n.cfg.Members)
 		switch {
 		case err != nil:
-			list = append(list, fmt.Sprintf("%s: %v", name, err))
+			list = append(list, fmt.Sprintf("%s: %v", at, err))
 		case a.Cluster != "":
-			list = append(list, fmt.Sprintf("%s: the cluster %s exists; this node asks to be a member of it", name, a.Cluster))
-		case nameOf(a.Node) != name:
-			list = append(list, fmt.Sprintf("%s is %s", name, a.Node))
+			list = append(list, fmt.Sprintf("%s: the cluster %s exists; this node asks to be a member of it", at, a.Cluster))
+		case s.name == "":
+			list = append(list, at+": it is a member of no cluster")
+		case nodeid.NameOf(a.Node) != s.name:
+			list = append(list, fmt.Sprintf("%s is %s", at, a.Node))
 		case a.Members != own && a.Version >= wire.Places: // an older version has compared them itself
-			list = append(list, fmt.Sprintf("the settings of %s name the members %s, those of %s name %s", n.cfg.Name, own, name, a.Members))
+			list = append(list, fmt.Sprintf("the settings of %s name the members %s, those of %s name %s", n.cfg.Name, own, at, a.Members))
 		}
 		members = append(members, a.Node+" "+a.Place)
 	}
@@ -160,16 +174,16 @@ func (m *membership) survey() (members []string, problems string) {
 }
 
 // bootstrap makes this node the first of a cluster.
-func (m *membership) bootstrap(members []string) error {
+func (m *Membership) bootstrap(members []string) error {
 	n := m.node
 	var ids []string
 	for _, m := range members {
 		ids = append(ids, placeOf(m).identity)
 	}
-	if err := n.self.join(clusterOf(ids), members); err != nil {
+	if err := n.self.Join(nodeid.ClusterOf(ids), members); err != nil {
 		return err
 	}
-	n.cfg.Log.Info().Str("cluster", n.self.cluster()).Str("members", strings.Join(ids, " ")).Msg("the cluster is formed")
+	n.cfg.Log.Info().Str("cluster", n.self.Cluster()).Str("members", strings.Join(ids, " ")).Msg("the cluster is formed")
 	if err := n.raft.BootstrapCluster(membersOf(members)).Error(); err != nil {
 		return err
 	}
@@ -187,23 +201,30 @@ func membersOf(places []string) (c raft.Configuration) {
 // catchUp is how long a new member may take to get the data.
 const catchUp = time.Hour
 
-// admit makes a node a member, if this one leads, instead of an earlier life of it, or notes where a member is now. One is admitted at a time; it is asked
-// for again and again.
-func (m *membership) admit(p place) {
+// maxJoining is how many nodes may become members at the same time.
+const maxJoining = 8
+
+// admit makes a node a member, if this one leads, instead of an earlier life of it, or notes where a member is now. It is asked for again and again.
+func (m *Membership) admit(p place) {
 	n := m.node
-	if n.raft.State() != raft.Leader || !m.admitting.CompareAndSwap(false, true) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n.raft.State() != raft.Leader || m.joining[p.identity] || len(m.joining) == maxJoining {
 		return
 	}
+	m.joining[p.identity] = true
 	n.workers.Go(func() {
-		defer m.admitting.Store(false)
 		if err := m.replace(p); err != nil {
 			n.cfg.Log.Warn().Str("node", p.identity).Err(err).Msg("a node could not be made a member")
 		}
+		m.mu.Lock()
+		delete(m.joining, p.identity)
+		m.mu.Unlock()
 	})
 }
 
 // replace removes an earlier life of a node, adds the new one without a vote, and gives it a vote when it has the data.
-func (m *membership) replace(p place) error {
+func (m *Membership) replace(p place) error {
 	n := m.node
 	if old := m.outdated(); old != "" {
 		if len(m.addresses(p.identity)) == 0 {
@@ -223,7 +244,7 @@ func (m *membership) replace(p place) error {
 			if suffrage == raft.Voter && (s.Address == address || p.address == "") {
 				return nil
 			}
-		case nameOf(string(s.ID)) == nameOf(p.identity):
+		case nodeid.NameOf(string(s.ID)) == nodeid.NameOf(p.identity):
 			n.cfg.Log.Warn().Str("node", string(s.ID)).Str("by", p.identity).Msg("a member of the cluster is replaced")
 			if err := n.raft.RemoveServer(s.ID, 0, patience).Error(); err != nil {
 				return err
@@ -243,21 +264,26 @@ func (m *membership) replace(p place) error {
 	return n.raft.AddVoter(id, address, 0, patience).Error()
 }
 
-// caughtUp waits until a new member has what is committed now. Errors: it takes too long, or this node does not lead any more.
-func (m *membership) caughtUp(p place) error {
+// caughtUp waits until a new member has what is committed now. Errors: it takes too long, it does not answer or is removed, or this node does not lead any more.
+func (m *Membership) caughtUp(p place) error {
 	n := m.node
-	until := time.Now().Add(catchUp)
-	for target := n.raft.CommitIndex(); ; {
+	began := time.Now()
+	heard, target := began, n.raft.CommitIndex()
+	for {
 		for _, at := range m.addresses(p.String()) {
-			if a, err := n.port.Ask(at, wire.KindAsk); err == nil && a.Node == p.identity && a.Applied >= target {
+			a, err := n.port.Ask(at, wire.KindAsk)
+			if err != nil || a.Node != p.identity {
+				continue
+			}
+			if heard = time.Now(); a.Applied >= target {
 				return nil
 			}
 		}
 		if !n.pause(n.cfg.Timeout/4) || n.raft.State() != raft.Leader {
 			return ErrLost
 		}
-		if time.Now().After(until) {
-			return fmt.Errorf("%s did not get the data within %v", p.identity, catchUp)
+		if _, is := m.member(p.identity); !is || time.Since(began) > catchUp || time.Since(heard) > n.cfg.Timeout*20 {
+			return fmt.Errorf("%s did not get the data", p.identity)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (n *Node) took(id raft.ServerID, term uint64, sent int64) {
 	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
 		if s.Suffrage == raft.Voter {
 			at := l.sent[s.ID]
-			if string(s.ID) == n.self.identity() {
+			if string(s.ID) == n.self.Identity() {
 				at = math.MaxInt64
 			}
 			list = append(list, at)

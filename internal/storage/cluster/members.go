@@ -7,21 +7,23 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 
+	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/wire"
 
 	"github.com/hashicorp/raft"
 )
 
-// membership is a node's knowledge of the members, and its way to become one.
-type membership struct {
-	node      *Node
-	admitting atomic.Bool
+// Membership is a node's knowledge of the members, and its way to become one.
+type Membership struct {
+	node    *Node
+	mu      sync.Mutex
+	joining map[string]bool // identities that are about to become members
 }
 
-// A place is where a member is: the address of a server in raft's configuration (CLU-24). Those of older versions have only the identity; the
-// settings have their addresses.
+// A place is where a member is: the address of a server in raft's configuration (CLU-24). A server of an older version has only the identity; the
+// settings have its address.
 type place struct {
 	identity string
 	address  string   // of its port for other nodes, host:port; "" if unknown
@@ -57,7 +59,7 @@ const versionKey = "version="
 
 // level returns the version that all members know, by the log: nothing newer may be written into it, and no older program may take part (CLU-35). It
 // grows when the last member has told its new version, and never falls: who is older is refused.
-func (m *membership) level() int {
+func (m *Membership) level() int {
 	lowest := 0
 	for i, s := range m.servers() {
 		v := max(placeOf(string(s.Address)).version, 1)
@@ -69,7 +71,7 @@ func (m *membership) level() int {
 }
 
 // tooOld returns an error if the program of this node is older than the level.
-func (m *membership) tooOld() error {
+func (m *Membership) tooOld() error {
 	if level := m.level(); level > m.node.cfg.Newest {
 		return fmt.Errorf("all members of the cluster have had version %d of its protocol, and this program knows only version %d: it is too old for this data folder", level, m.node.cfg.Newest)
 	}
@@ -77,9 +79,9 @@ func (m *membership) tooOld() error {
 }
 
 // own returns where this node says it is.
-func (m *membership) own() place {
+func (m *Membership) own() place {
 	n := m.node
-	return place{n.self.identity(), n.cfg.Members[n.cfg.Name], n.cfg.Newest, n.cfg.ClientAddresses}
+	return place{n.self.Identity(), n.cfg.Members[n.cfg.Name], n.cfg.Newest, n.cfg.ClientAddresses}
 }
 
 // caller returns where a caller says it is. A node with an older version does not say it.
@@ -96,7 +98,7 @@ func (p place) said() string {
 }
 
 // servers returns all members, as raft knows them.
-func (m *membership) servers() []raft.Server {
+func (m *Membership) servers() []raft.Server {
 	if !m.node.started() {
 		return nil
 	}
@@ -104,7 +106,7 @@ func (m *membership) servers() []raft.Server {
 }
 
 // member returns what raft knows of an identity.
-func (m *membership) member(identity string) (raft.Server, bool) {
+func (m *Membership) member(identity string) (raft.Server, bool) {
 	for _, s := range m.servers() {
 		if string(s.ID) == identity {
 			return s, true
@@ -114,10 +116,10 @@ func (m *membership) member(identity string) (raft.Server, bool) {
 }
 
 // voters returns the names of the members that vote.
-func (m *membership) voters() (names []string) {
+func (m *Membership) voters() (names []string) {
 	for _, s := range m.servers() {
 		if s.Suffrage == raft.Voter {
-			names = append(names, nameOf(string(s.ID)))
+			names = append(names, nodeid.NameOf(string(s.ID)))
 		}
 	}
 	return names
@@ -125,12 +127,12 @@ func (m *membership) voters() (names []string) {
 
 // addresses returns where a node may be, by its identity or its address in raft's configuration: where the members have it, and, if the settings differ,
 // where these have its name. So nodes whose addresses have all changed find each other.
-func (m *membership) addresses(of string) (list []string) {
+func (m *Membership) addresses(of string) (list []string) {
 	p := placeOf(of)
 	if s, is := m.member(p.identity); is && p.address == "" {
 		p = placeOf(string(s.Address))
 	}
-	for _, address := range []string{p.address, m.node.cfg.Members[nameOf(p.identity)]} {
+	for _, address := range []string{p.address, m.node.cfg.Members[nodeid.NameOf(p.identity)]} {
 		if address != "" && !slices.Contains(list, address) {
 			list = append(list, address)
 		}
@@ -139,9 +141,9 @@ func (m *membership) addresses(of string) (list []string) {
 }
 
 // addressOf returns the address of the member with a name; "" if there is none.
-func (m *membership) addressOf(name string) string {
+func (m *Membership) addressOf(name string) string {
 	for _, s := range m.servers() {
-		if nameOf(string(s.ID)) == name {
+		if nodeid.NameOf(string(s.ID)) == name {
 			return cmp.Or(append(m.addresses(string(s.Address)), "")...)
 		}
 	}
@@ -149,13 +151,13 @@ func (m *membership) addressOf(name string) string {
 }
 
 // placed reports whether the members have this node where it is.
-func (m *membership) placed() bool {
-	s, is := m.member(m.node.self.identity())
+func (m *Membership) placed() bool {
+	s, is := m.member(m.node.self.Identity())
 	return is && string(s.Address) == m.own().String()
 }
 
 // replaced returns why the life of a caller is none of a member: "" if it is one. A node without a leader does not know: its members may be old.
-func (m *membership) replaced(identity string) string {
+func (m *Membership) replaced(identity string) string {
 	leader := m.node.leader()
 	if leader == "" || leader == identity {
 		return ""
@@ -164,18 +166,31 @@ func (m *membership) replaced(identity string) string {
 		return ""
 	}
 	for _, s := range m.servers() {
-		if nameOf(string(s.ID)) == nameOf(identity) {
+		if nodeid.NameOf(string(s.ID)) == nodeid.NameOf(identity) {
 			return identity + " was replaced by another node of this name: its folder must be emptied"
 		}
 	}
 	return identity + " is no member of the cluster any more: its folder must be emptied before it can join again"
 }
 
+// twice returns why a node cannot take the place of a member of its name: that one runs. It is "" if this node does not lead.
+func (m *Membership) twice(identity string) string {
+	if m.node.raft.State() != raft.Leader {
+		return ""
+	}
+	for _, s := range m.servers() {
+		if id := string(s.ID); id != identity && nodeid.NameOf(id) == nodeid.NameOf(identity) && m.node.witness.hears(id) {
+			return "another node with the name " + nodeid.NameOf(id) + " runs"
+		}
+	}
+	return ""
+}
+
 // rank returns how many voters other than the leader have a lower name than this node, and the number of voters.
-func (m *membership) rank(leader string) (rank, members int) {
+func (m *Membership) rank(leader string) (rank, members int) {
 	voters := m.voters()
 	for _, name := range voters {
-		if name < m.node.cfg.Name && name != nameOf(leader) {
+		if name < m.node.cfg.Name && name != nodeid.NameOf(leader) {
 			rank++
 		}
 	}
@@ -183,10 +198,10 @@ func (m *membership) rank(leader string) (rank, members int) {
 }
 
 // outdated returns the name of a member whose version does not know places, "" if there is none. A member that does not answer knows them if it has one.
-func (m *membership) outdated() string {
+func (m *Membership) outdated() string {
 	for _, s := range m.servers() {
 		p := placeOf(string(s.Address))
-		if p.address != "" || p.identity == m.node.self.identity() {
+		if p.address != "" || p.identity == m.node.self.Identity() {
 			continue
 		}
 		known := false
@@ -195,13 +210,28 @@ func (m *membership) outdated() string {
 			known = known || err == nil && a.Version >= wire.Places
 		}
 		if !known {
-			return nameOf(p.identity)
+			return nodeid.NameOf(p.identity)
 		}
 	}
 	return ""
 }
 
-// seeds returns the names of the nodes of the settings, without this one.
-func (m *membership) seeds() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.node.cfg.Members)), func(name string) bool { return name == m.node.cfg.Name })
+// seed is a node to be asked for a cluster.
+type seed struct{ name, address string }
+
+// seeds returns whom a node without a cluster asks; a seed of Join has no name.
+func (m *Membership) seeds() (list []seed) {
+	n := m.node
+	if found := n.self.Seeds; len(found) > 0 {
+		for _, address := range found {
+			list = append(list, seed{"", address})
+		}
+		return list
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.cfg.Members)) {
+		if name != n.cfg.Name {
+			list = append(list, seed{name, n.cfg.Members[name]})
+		}
+	}
+	return list
 }

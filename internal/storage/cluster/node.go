@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/raftlog"
 	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/storage/definitions"
@@ -30,7 +31,7 @@ import (
 type Config struct {
 	Dir     string            // the data folder
 	Name    string            // of this node
-	Members map[string]string // the addresses (host:port) of this node and those that form the cluster with it, or one of which it joins, by name
+	Members map[string]string // the addresses (host:port), by name, of this node and of others that form a cluster with it, or one of which it joins
 	// ClientAddresses is where this node serves clients, each kind=host:port; the members know it (CLU-24).
 	ClientAddresses []string
 	Listen          string   // the address of the port of the cluster; by default this node's in Members
@@ -75,7 +76,7 @@ type Config struct {
 type Node struct {
 	cfg       Config
 	lock      *definitions.Marker
-	self      *self
+	self      *nodeid.Self
 	snapshots *snapshots
 	machine   *machine
 	files     atomic.Pointer[replica]
@@ -100,7 +101,7 @@ type Node struct {
 	leads   chan bool
 	ready   chan struct{} // closed when raft has been started
 	closing atomic.Bool
-	members membership
+	members Membership
 }
 
 // defaultTimeout is short enough for clients that wait, and long enough for a busy machine.
@@ -124,7 +125,7 @@ func Open(cfg Config) (n *Node, err error) {
 		cfg.Machine = clock.System()
 	}
 	n = &Node{cfg: cfg, ended: make(chan struct{}), leads: make(chan bool, 64), ready: make(chan struct{})}
-	n.machine, n.members.node = newMachine(n), n
+	n.machine, n.members.node, n.members.joining = newMachine(n), n, map[string]bool{}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -139,7 +140,10 @@ func (n *Node) open() (err error) {
 	if err := n.cfg.FS.MakeDir(dir); err != nil {
 		return err
 	}
-	if n.self, err = openSelf(n.cfg.FS, dir, n.cfg.Name); err != nil {
+	if err := n.members.wipe(dir); err != nil {
+		return err
+	}
+	if n.self, err = nodeid.OpenSelf(n.cfg.FS, dir, n.cfg.Name); err != nil {
 		return err
 	}
 	if n.timing, err = openTiming(n, dir); err != nil {
@@ -202,14 +206,14 @@ func (n *Node) start() (err error) {
 		return fmt.Errorf("the port of the cluster: %w", err)
 	}
 	silent := n.cfg.Timeout
-	if n.self.cluster() == "" { // it has heard of no leader yet
+	if n.self.Cluster() == "" { // it has heard of no leader yet
 		silent = 0
 	}
-	n.transport = newTransport(n.self.identity(), n.port, silent, logger)
+	n.transport = newTransport(n.self.Identity(), n.port, silent, logger)
 	n.transport.node, n.transport.loyalty.lasts = n, n.cfg.Timeout*7/8
 	n.transport.leader, n.transport.rank = n.leader, n.members.rank
 	c := raft.DefaultConfig()
-	c.LocalID, c.Logger, c.NoSnapshotRestoreOnStart, c.NotifyCh = raft.ServerID(n.self.identity()), logger, true, n.leads
+	c.LocalID, c.Logger, c.NoSnapshotRestoreOnStart, c.NotifyCh = raft.ServerID(n.self.Identity()), logger, true, n.leads
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = n.cfg.Timeout, n.cfg.Timeout, n.cfg.Timeout
 	c.CommitTimeout, c.MaxAppendEntries, c.BatchApplyCh, c.NoLegacyTelemetry = n.cfg.Timeout/40, 16, true, true
 	// compact takes snapshots, by bytes; the log keeps what followers may need. An order to remove its last entry, too, is about a snapshot that
@@ -238,8 +242,11 @@ func (n *Node) start() (err error) {
 // Leads gets true when this node is elected and false when it no longer leads. It must be received from. Close closes it.
 func (n *Node) Leads() <-chan bool { return n.leads }
 
+// Members returns what changes the members.
+func (n *Node) Members() *Membership { return &n.members }
+
 // Leader returns the name of the leader, "" if there is none.
-func (n *Node) Leader() string { return nameOf(n.leader()) }
+func (n *Node) Leader() string { return nodeid.NameOf(n.leader()) }
 
 func (n *Node) leader() string {
 	_, id := n.raft.LeaderWithID()

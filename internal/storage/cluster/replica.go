@@ -3,16 +3,15 @@ package cluster
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"candlemark/internal/storage/cluster/archive"
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store/segment"
 	"candlemark/internal/storage/store/segment/recovery"
-	"candlemark/internal/storage/store/vfs"
 
 	"github.com/hashicorp/raft"
 )
@@ -49,7 +48,7 @@ func (n *Node) openData() error {
 	}
 	for _, e := range names {
 		if path := filepath.Join(n.cfg.Dir, e.Name()); strings.HasPrefix(e.Name(), replicaPrefix) && path != n.folder(generation) {
-			if err := removeFolder(n.cfg.FS, path); err != nil {
+			if err := archive.RemoveFolder(n.cfg.FS, path); err != nil {
 				return err
 			}
 		}
@@ -105,21 +104,6 @@ func (n *Node) openReplica(generation uint64) (r *replica, err error) {
 	return r, nil
 }
 
-// removeFolder removes the folder of a replica, if there is one.
-func removeFolder(disk vfs.FS, dir string) error {
-	journal := filepath.Join(dir, segment.Folder)
-	names, err := disk.List(journal)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, name := range names {
-		if err := disk.Remove(filepath.Join(journal, name)); err != nil {
-			return err
-		}
-	}
-	return os.RemoveAll(dir)
-}
-
 func (r *replica) close() error { return errors.Join(r.journal.Close(), r.definitions.Close()) }
 
 // install replaces the replica by the received one, in one step: the file of the snapshot names its folder.
@@ -147,5 +131,5 @@ func (n *Node) install() error {
 	if err := n.adopt(r, got); err != nil {
 		return err
 	}
-	return errors.Join(old.close(), removeFolder(n.cfg.FS, n.folder(got.Generation-1)))
+	return errors.Join(old.close(), archive.RemoveFolder(n.cfg.FS, n.folder(got.Generation-1)))
 }

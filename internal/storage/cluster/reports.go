@@ -45,7 +45,7 @@ func (n *Node) askReports() {
 	}
 	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
 		id := string(s.ID)
-		if id == n.self.identity() || r.under[id] {
+		if id == n.self.Identity() || r.under[id] {
 			continue
 		}
 		r.under[id] = true

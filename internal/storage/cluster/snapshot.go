@@ -8,6 +8,9 @@ import (
 	"strings"
 	"sync"
 
+	"candlemark/internal/storage/cluster/archive"
+	"candlemark/internal/storage/store/vfs"
+
 	"github.com/hashicorp/raft"
 )
 
@@ -35,7 +38,7 @@ type state struct {
 func openSnapshots(n *Node, path string) (*snapshots, error) {
 	s := &snapshots{node: n, path: path}
 	saved := &state{}
-	err := readFile(n.cfg.FS, path, saved)
+	err := vfs.ReadJSON(n.cfg.FS, path, saved)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -45,7 +48,7 @@ func openSnapshots(n *Node, path string) (*snapshots, error) {
 
 // save makes a state durable, in one step.
 func (s *snapshots) save(saved *state) error {
-	err := writeFile(s.node.cfg.FS, s.path, saved)
+	err := vfs.WriteJSON(s.node.cfg.FS, s.path, saved)
 	if err == nil {
 		s.saved = saved
 	}
@@ -100,7 +103,7 @@ func (s *snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 type sink struct {
 	snapshots *snapshots
 	state     *state
-	unpack    *unpacker
+	unpack    *archive.Unpacker
 }
 
 // ID implements raft.SnapshotSink.
@@ -110,7 +113,7 @@ func (k *sink) ID() string { return k.state.meta().ID }
 func (k *sink) Write(b []byte) (int, error) {
 	if k.unpack == nil {
 		k.state.Generation++
-		u, err := newUnpacker(k.snapshots.node.cfg.FS, k.snapshots.node.folder(k.state.Generation))
+		u, err := archive.NewUnpacker(k.snapshots.node.cfg.FS, k.snapshots.node.folder(k.state.Generation))
 		if err != nil {
 			return 0, err
 		}
@@ -143,5 +146,5 @@ func (k *sink) Cancel() error {
 		return nil
 	}
 	_ = k.unpack.Close()
-	return removeFolder(k.snapshots.node.cfg.FS, k.unpack.dir)
+	return archive.RemoveFolder(k.snapshots.node.cfg.FS, k.unpack.Dir)
 }

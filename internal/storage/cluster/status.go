@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/wire"
 
 	"github.com/hashicorp/raft"
@@ -79,11 +80,11 @@ const online = 2 * time.Second
 
 // Status describes the cluster. It asks nobody.
 func (n *Node) Status() Status {
-	s := Status{Cluster: n.self.cluster(), Leader: n.Leader(), Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), Elections: n.elected.all(), Level: n.members.level()}
+	s := Status{Cluster: n.self.Cluster(), Leader: n.Leader(), Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), Elections: n.elected.all(), Level: n.members.level()}
 	servers := n.members.servers()
 	if len(servers) == 0 {
 		for name := range n.cfg.Members {
-			servers = append(servers, raft.Server{ID: raft.ServerID(identityOf(name, "")), Suffrage: raft.Voter})
+			servers = append(servers, raft.Server{ID: raft.ServerID(nodeid.Of(name, "")), Suffrage: raft.Voter})
 		}
 	}
 	apart, own := n.timing.apart(), n.last().Index
@@ -91,7 +92,7 @@ func (n *Node) Status() Status {
 	now := time.Now()
 	for _, server := range servers {
 		id := string(server.ID)
-		m := Member{Name: nameOf(id), Voter: server.Suffrage == raft.Voter, Heard: -1, Last: n.witness.seen[id].Index, Ahead: apart[nameOf(id)], Report: n.reports.of(id)}
+		m := Member{Name: nodeid.NameOf(id), Voter: server.Suffrage == raft.Voter, Heard: -1, Last: n.witness.seen[id].Index, Ahead: apart[nodeid.NameOf(id)], Report: n.reports.of(id)}
 		p := placeOf(string(server.Address))
 		m.Address, m.Clients = cmp.Or(p.address, n.cfg.Members[m.Name]), p.clients
 		m.Self, m.Leads = m.Name == n.cfg.Name, m.Name == s.Leader
@@ -122,14 +123,20 @@ func (n *Node) Status() Status {
 const (
 	Drain  = "drain"  // it hands over, takes no new clients, and does not lead while others can
 	Revive = "revive" // it goes on after that
+	// MayReset asks whether the node is drained, so that it may be reset; Reset makes it begin with an empty folder.
+	MayReset = "may-reset"
+	Reset    = "reset"
 )
 
 // Command gives a command to a member, which may be this node. Errors: there is no such member, or it did not answer.
 func (n *Node) Command(name, command string) error {
+	return n.command(name, n.members.addressOf(name), command)
+}
+
+func (n *Node) command(name, address, command string) error {
 	if name == n.cfg.Name {
 		return n.cfg.obey(command)
 	}
-	address := n.members.addressOf(name)
 	if address == "" {
 		return wire.ErrRefused
 	}
@@ -155,7 +162,7 @@ func (n *Node) TransferLeadership(to string) error {
 		return nil
 	}
 	for _, s := range n.members.servers() {
-		if nameOf(string(s.ID)) == to {
+		if nodeid.NameOf(string(s.ID)) == to {
 			return n.handOver(func() raft.Future { return n.raft.LeadershipTransferToServer(s.ID, s.Address) })
 		}
 	}

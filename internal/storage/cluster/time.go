@@ -13,6 +13,7 @@ import (
 
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/cluster/clocks"
+	"candlemark/internal/storage/store/vfs"
 
 	"github.com/hashicorp/raft"
 )
@@ -47,7 +48,7 @@ type reign struct {
 
 func openTiming(n *Node, dir string) (*timing, error) {
 	t := &timing{node: n, machine: n.cfg.Machine, path: filepath.Join(dir, "time.json"), another: make(chan struct{}, 1), warned: map[string]bool{}}
-	err := readFile(n.cfg.FS, t.path, &t.saved)
+	err := vfs.ReadJSON(n.cfg.FS, t.path, &t.saved)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -133,7 +134,7 @@ func (t *timing) save() error {
 	if m.Term == 0 || m.Term == t.saved.Term && max(m.Ahead-t.saved.Ahead, t.saved.Ahead-m.Ahead) < slack {
 		return nil
 	}
-	err := writeFile(t.node.cfg.FS, t.path, m)
+	err := vfs.WriteJSON(t.node.cfg.FS, t.path, m)
 	if err == nil {
 		t.saved = m
 		t.term.Store(m.Term)

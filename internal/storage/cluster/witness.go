@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"candlemark/internal/storage/cluster/clocks"
+	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/store/vfs"
 
 	"github.com/hashicorp/raft"
@@ -48,7 +49,7 @@ const stuck = 75
 
 func openWitness(n *Node, dir string) (*witness, error) {
 	w := &witness{node: n, path: filepath.Join(dir, "peers.json"), seen: map[string]position{}, at: map[string]time.Time{}, moved: map[string]time.Time{}, free: map[string]int64{}, held: map[uint64]time.Time{}, led: time.Now(), started: time.Now()}
-	err := readFile(n.cfg.FS, w.path, &w.seen)
+	err := vfs.ReadJSON(n.cfg.FS, w.path, &w.seen)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -66,9 +67,17 @@ func (w *witness) note(identity string, r remark) {
 	w.mu.Unlock()
 }
 
+// hears reports whether a node was heard a short time ago.
+func (w *witness) hears(identity string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at, heard := w.at[identity]
+	return heard && time.Since(at) < online
+}
+
 // recall records that the log of a node was at a position once.
 func (w *witness) recall(identity string, p position) {
-	if identity == w.node.self.identity() || p.Index == 0 {
+	if identity == w.node.self.Identity() || p.Index == 0 {
 		return
 	}
 	w.mu.Lock()
@@ -92,7 +101,7 @@ func (w *witness) stuck() bool {
 		return false
 	}
 	for _, s := range w.node.members.servers() {
-		if id := string(s.ID); s.Suffrage == raft.Voter && id != w.node.self.identity() && now.Sub(w.at[id]) > long/4 {
+		if id := string(s.ID); s.Suffrage == raft.Voter && id != w.node.self.Identity() && now.Sub(w.at[id]) > long/4 {
 			return false
 		}
 	}
@@ -122,7 +131,7 @@ func (w *witness) keep() error {
 	if maps.Equal(seen, w.saved) {
 		return nil
 	}
-	err := writeFile(w.node.cfg.FS, w.path, seen)
+	err := vfs.WriteJSON(w.node.cfg.FS, w.path, seen)
 	if err == nil {
 		w.saved = seen
 	}
@@ -151,7 +160,7 @@ func (w *witness) needed() uint64 {
 		if !ok {
 			moved = w.started // nothing was heard yet
 		}
-		if id != w.node.self.identity() && now.Sub(moved) < patience {
+		if id != w.node.self.Identity() && now.Sub(moved) < patience {
 			first = min(first, w.seen[id].Index)
 		}
 	}
@@ -195,7 +204,7 @@ func (n *Node) FreeDisk() int64 {
 	defer w.mu.Unlock()
 	for _, s := range n.members.servers() {
 		id := string(s.ID)
-		if s.Suffrage != raft.Voter || id == n.self.identity() {
+		if s.Suffrage != raft.Voter || id == n.self.Identity() {
 			continue
 		}
 		free, known := w.free[id]
@@ -257,7 +266,7 @@ func (n *Node) answered(id raft.ServerID, address []byte, term uint64, sent int6
 		return
 	}
 	_, r := readRemark(address)
-	n.timing.clocks.Answered(nameOf(string(id)), r.Stamp, term, sent, n.now())
+	n.timing.clocks.Answered(nodeid.NameOf(string(id)), r.Stamp, term, sent, n.now())
 	n.witness.note(string(id), r)
 }
 
@@ -305,7 +314,7 @@ func (n *Node) keep() {
 const maxSeen = 16
 
 func (n *Node) remark(heartbeat bool) []byte {
-	b := n.timing.stamp().Append([]byte(n.self.identity()))
+	b := n.timing.stamp().Append([]byte(n.self.Identity()))
 	last := n.last()
 	b = binary.LittleEndian.AppendUint64(appendPosition(b, last), uint64(n.free.Load()))
 	if !heartbeat {

@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"candlemark/internal/admin/httpapi/rest"
@@ -105,18 +106,54 @@ func revive(r *rest.Request) (any, error) {
 	return afterwards(r, "cluster.node.revived", r.Name, r.Broker.Revive)
 }
 
-// afterwards acts on a node, and records that first, since the broker may end.
-func afterwards(r *rest.Request, event, node string, act func(string) error) (any, error) {
-	c := r.Broker.ClusterState()
-	known := node == ""
-	for _, m := range c.Members {
-		known = known || m.Name == node
+func forget(r *rest.Request) (any, error) {
+	return changed(r, "cluster.node.forgotten", r.Broker.Forget)
+}
+
+func reset(r *rest.Request) (any, error) { return changed(r, "cluster.node.reset", r.Broker.Reset) }
+
+// changed removes a node of the cluster, and records it.
+func changed(r *rest.Request, event string, act func(string) error) (any, error) {
+	if err := known(r, r.Name); err != nil {
+		return nil, err
 	}
+	if err := act(r.Name); err != nil {
+		return nil, rest.Complaint(r.Name + ": " + err.Error())
+	}
+	r.Record(event, "", protocol.Table{{Key: "node", Value: r.Name}}, nil)
+	return nil, nil
+}
+
+// join takes {"node": "rabbit@n1"}, or with the address of its port for nodes in place of the name.
+func join(r *rest.Request) (any, error) {
+	b := r.JSON()
+	to := b.Text("node")
+	if b.Err != nil {
+		return nil, b.Err
+	}
+	if err := r.Broker.Join(to); err != nil {
+		return nil, rest.Complaint(err.Error())
+	}
+	r.Record("cluster.joined", "", protocol.Table{{Key: "node", Value: to}}, nil)
+	return nil, nil
+}
+
+// known returns an error unless there is a cluster with a node, or the node is "".
+func known(r *rest.Request, node string) error {
+	c := r.Broker.ClusterState()
 	switch {
 	case len(c.Members) == 0:
-		return nil, rest.Complaint(management.ErrAlone.Error())
-	case !known:
-		return nil, rest.ErrNotFound
+		return rest.Complaint(management.ErrAlone.Error())
+	case node != "" && !slices.Contains(c.Names(false), node):
+		return rest.ErrNotFound
+	}
+	return nil
+}
+
+// afterwards acts on a node, and records that first, since the broker may end.
+func afterwards(r *rest.Request, event, node string, act func(string) error) (any, error) {
+	if err := known(r, node); err != nil {
+		return nil, err
 	}
 	r.Record(event, "", protocol.Table{{Key: "node", Value: node}}, nil)
 	err := act(node)

@@ -58,6 +58,7 @@ type Hello struct {
 	From    string `json:"from"`    // identity: name and life
 	To      string `json:"to"`      // identity of who is called; "" in a question
 	Place   string `json:"place"`   // where From is: its address for nodes, and those for clients, with spaces between them
+	Voted   bool   `json:"voted"`   // it is or was a voter of its cluster
 	Wall    int64  `json:"wall"`    // its wall clock, ns since 1970
 	Nonce   []byte `json:"nonce"`
 
@@ -73,6 +74,7 @@ type Answer struct {
 	Node    string `json:"node"`    // identity
 	Place   string `json:"place"`   // where it is, as in Hello
 	Members string `json:"members"` // Roster of the settings
+	Leader  string `json:"leader"`  // the address of the leader, "" if none is known
 	Applied uint64 `json:"applied"` // the last entry that it has
 
 	Report json.RawMessage `json:"report,omitempty"` // how the node is; older ones do not say it
@@ -221,7 +223,7 @@ func welcome(conn net.Conn, secret []byte, own Hello, judge func(Hello) Answer) 
 		return h, err
 	}
 	if a.Error != "" {
-		return h, errors.New(a.Error)
+		return h, fmt.Errorf("%w: %s", ErrRefused, a.Error)
 	}
 	return h, conn.SetDeadline(time.Time{})
 }

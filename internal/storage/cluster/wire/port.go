@@ -141,9 +141,12 @@ func (p *Port) welcome(conn net.Conn, c *caller) {
 	}
 }
 
-// say logs why there is no connection with a peer, once a minute for each host.
+// say logs why there is no connection with a peer, once a minute for each host, and for each reason that a node with the secret gets.
 func (p *Port) say(address, peer string, err error) {
 	host, _, _ := net.SplitHostPort(address)
+	if errors.Is(err, ErrRefused) {
+		host += " " + err.Error()
+	}
 	p.mu.Lock()
 	now := time.Now()
 	silent := now.Sub(p.quiet[host]) < time.Minute

@@ -1,4 +1,4 @@
-package cluster
+package archive
 
 import (
 	"encoding/binary"
@@ -6,118 +6,46 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store/segment"
 	"candlemark/internal/storage/store/vfs"
-
-	"github.com/hashicorp/raft"
 )
 
-// A replica on its way to another node is its files, each
-//
-//	| length of the name 2 | name | size 8 | bytes | sum 4 |
-//
-// and a name of no bytes at the end. Numbers are big endian.
 const maxName = 200
 
-// cut returns the replica as it is after the last entry. Entries are applied meanwhile.
-func (m *machine) cut() (*raft.SnapshotMeta, io.ReadCloser, error) {
-	var s state
-	c, err := m.cutData(func(j *segment.Replica, done func(*segment.Cut, error)) {
-		s = state{Index: m.index, Term: m.term, Configuration: raft.EncodeConfiguration(m.config), ConfigurationIndex: m.configIndex}
-		j.CutAll(done)
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	meta := s.meta()
-	p := &packer{definitions: c.Definitions, journal: c.Journal}
-	meta.Size = p.size()
-	read, write := io.Pipe()
-	go func() { _ = write.CloseWithError(p.write(write)) }()
-	m.node.witness.hold(s.Index, time.Now().Add(catchUp))
-	return meta, &packed{read, p, func() { m.node.witness.hold(s.Index, time.Now().Add(settling)) }}, nil
-}
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Cut is the data of a node as they are after one entry. Its files must be released.
-type Cut struct {
+// Packer writes a cut of a replica.
+type Packer struct {
 	Definitions *definitions.Cut
 	Journal     *segment.Cut
 }
 
-// Cut returns the data of this node after the last entry, in the form of a broker alone: it has no vote, no members and no entries (CLU-34).
-// On the leader it has everything that clients were told of.
-func (n *Node) Cut() (*Cut, error) { return n.machine.cutData((*segment.Replica).Cut) }
-
-// cutData cuts definitions and journal after the last entry. cut is called between two entries.
-func (m *machine) cutData(cut func(*segment.Replica, func(*segment.Cut, error))) (*Cut, error) {
-	type result struct {
-		cut *segment.Cut
-		err error
-	}
-	got := make(chan result, 1)
-	m.mu.Lock()
-	r := m.node.replica()
-	defs, err := r.definitions.Cut(func() error { return nil })
-	if err == nil {
-		cut(r.journal, func(c *segment.Cut, err error) { got <- result{c, err} })
-	}
-	m.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	c := <-got
-	if c.err != nil {
-		defs.Release()
-		return nil, c.err
-	}
-	return &Cut{defs, c.cut}, nil
-}
-
-type packer struct {
-	definitions *definitions.Cut
-	journal     *segment.Cut
-}
-
-type packed struct {
-	*io.PipeReader
-	from *packer
-	sent func()
-}
-
-// settling is how long a node may take to open a copy of the data that it has received.
-const settling = 5 * time.Minute
-
-// Close implements io.Closer.
-func (p *packed) Close() error {
-	p.sent()
-	return p.PipeReader.Close()
-}
-
-func (p *packer) size() int64 {
+// Size returns the size of the whole, bytes.
+func (p *Packer) Size() int64 {
 	n := int64(2)
 	one := func(name string, size int64) { n += 2 + int64(len(name)) + 8 + size + 4 }
-	one(definitions.FileName, p.definitions.Size)
-	for _, f := range p.journal.Files {
+	one(definitions.FileName, p.Definitions.Size)
+	for _, f := range p.Journal.Files {
 		one(segment.Folder+"/"+f.Name, f.Size)
 	}
 	return n
 }
 
-// write writes all files and releases them.
-func (p *packer) write(w io.Writer) error {
-	defer p.journal.Release()
-	err := pack(w, definitions.FileName, p.definitions.Size, func(w io.Writer) error {
-		_, err := p.definitions.WriteTo(w)
+// Write writes all files and releases them.
+func (p *Packer) Write(w io.Writer) error {
+	defer p.Journal.Release()
+	err := pack(w, definitions.FileName, p.Definitions.Size, func(w io.Writer) error {
+		_, err := p.Definitions.WriteTo(w)
 		return err
 	})
-	p.definitions.Release()
-	for _, f := range p.journal.Files {
+	p.Definitions.Release()
+	for _, f := range p.Journal.Files {
 		if err != nil {
 			return err
 		}
@@ -147,22 +75,23 @@ func pack(w io.Writer, name string, size int64, write func(io.Writer) error) err
 	return err
 }
 
-// unpacker writes the files of another node's replica to a new folder.
-type unpacker struct {
-	dir  string
+// Unpacker writes the files of another node's replica to a new folder.
+type Unpacker struct {
+	Dir  string
 	pipe *io.PipeWriter
 	done chan error
 }
 
-func newUnpacker(disk vfs.FS, dir string) (*unpacker, error) {
-	if err := removeFolder(disk, dir); err != nil {
+// NewUnpacker returns an Unpacker for a folder, whose former content is removed.
+func NewUnpacker(disk vfs.FS, dir string) (*Unpacker, error) {
+	if err := RemoveFolder(disk, dir); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(os.MkdirAll(dir, 0o700), disk.MakeDir(filepath.Join(dir, segment.Folder))); err != nil {
 		return nil, err
 	}
 	read, write := io.Pipe()
-	u := &unpacker{dir, write, make(chan error, 1)}
+	u := &Unpacker{dir, write, make(chan error, 1)}
 	go func() {
 		err := unpack(read, disk, dir)
 		u.done <- err
@@ -172,10 +101,10 @@ func newUnpacker(disk vfs.FS, dir string) (*unpacker, error) {
 }
 
 // Write implements io.Writer.
-func (u *unpacker) Write(b []byte) (int, error) { return u.pipe.Write(b) }
+func (u *Unpacker) Write(b []byte) (int, error) { return u.pipe.Write(b) }
 
 // Close waits until all files are durable. An incomplete replica is an error.
-func (u *unpacker) Close() error {
+func (u *Unpacker) Close() error {
 	_ = u.pipe.Close()
 	return <-u.done
 }
@@ -228,4 +157,19 @@ func unpackFile(r io.Reader, disk vfs.FS, dir, name string, size int64) error {
 		err = fmt.Errorf("%s was damaged on its way", name)
 	}
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// RemoveFolder removes the folder of a replica, if there is one.
+func RemoveFolder(disk vfs.FS, dir string) error {
+	journal := filepath.Join(dir, segment.Folder)
+	names, err := disk.List(journal)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, name := range names {
+		if err := disk.Remove(filepath.Join(journal, name)); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(dir)
 }

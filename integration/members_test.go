@@ -1,0 +1,223 @@
+package integration
+
+import (
+	"context"
+	wire "encoding/binary"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+var joinBacklog = flag.Int("join-backlog", 100, "MB of messages that a new node gets in TestClusterMembers_CLU25")
+
+// member is a node in the answer of /api/x/cluster.
+type member struct {
+	Name, Role string
+	Online     bool
+	Lag        uint64
+}
+
+// state returns the members, by name, as the leader knows them; nil if none answers.
+func (c *nodes) state() map[string]member {
+	client := http.Client{Timeout: 5 * time.Second}
+	for _, address := range c.http {
+		r, err := client.Get("http://guest:guest@" + address + "/api/x/cluster")
+		if err != nil {
+			continue
+		}
+		var got struct{ Members []member }
+		err = json.NewDecoder(r.Body).Decode(&got)
+		_ = r.Body.Close()
+		if err == nil && r.StatusCode == http.StatusOK {
+			list := map[string]member{}
+			for _, m := range got.Members {
+				list[m.Name] = m
+			}
+			return list
+		}
+	}
+	return nil
+}
+
+// voter waits until a node is a voter, is there and has nearly everything.
+func (c *nodes) voter(i int) {
+	c.Helper()
+	eventually(c.T, fmt.Sprintf("n%d is a voter", i+1), func() bool {
+		m := c.state()[fmt.Sprintf("rabbit@n%d", i+1)]
+		return (m.Role == "follower" || m.Role == "leader") && m.Online && m.Lag < 1000
+	})
+}
+
+// command runs a command against one node after the other until it succeeds, and returns the last output.
+func (c *nodes) command(args ...string) (out string) {
+	c.Helper()
+	path, err := binary()
+	if err != nil {
+		c.Fatal(err)
+	}
+	n := 0
+	eventually(c.T, strings.Join(args, " "), func() bool {
+		n++
+		b, err := exec.Command(path, append(args, "-q", "--url", "http://guest:guest@"+c.http[n%len(c.http)])...).CombinedOutput()
+		out = string(b)
+		return err == nil
+	})
+	return out
+}
+
+// away returns the number of a node that does not lead.
+func (c *nodes) away() int { return (c.leader() + 1) % 3 }
+
+// end stops a node.
+func (c *nodes) end(i int) {
+	c.signal(i, syscall.SIGTERM)
+	c.wait(i)
+}
+
+// empty removes the folder of a node.
+func (c *nodes) empty(i int) {
+	c.Helper()
+	if err := os.RemoveAll(filepath.Join(c.dir, fmt.Sprintf("n%d", i+1))); err != nil {
+		c.Fatal(err)
+	}
+}
+
+const kept = "kept"
+
+// keep publishes messages that stay, of 100 kB, and waits for their confirms.
+func (s *clusterStorm) keep(n int) {
+	s.Helper()
+	conn, ch := s.channel()
+	if ch == nil {
+		s.Fatal("no channel")
+	}
+	defer conn.Close()
+	if _, err := ch.QueueDeclare(kept, true, false, false, false, amqp.Table{"x-queue-type": "quorum"}); err != nil {
+		s.Fatal(err)
+	}
+	if err := ch.Confirm(false); err != nil {
+		s.Fatal(err)
+	}
+	var waits []*amqp.DeferredConfirmation
+	for i := range n {
+		d, err := ch.PublishWithDeferredConfirm("", kept, false, false, amqp.Publishing{DeliveryMode: 2, Body: wire.BigEndian.AppendUint64(make([]byte, 0, 100_000), uint64(i))[:100_000]})
+		if err != nil {
+			s.Fatal(err)
+		}
+		if waits = append(waits, d); len(waits) == 50 {
+			waits[0].Wait()
+			waits = waits[1:]
+		}
+	}
+	for _, d := range waits {
+		if !d.Wait() {
+			s.Fatal("a message was not confirmed")
+		}
+	}
+}
+
+// TestClusterMembers_CLU25: under load a fourth node joins, one is forgotten, comes back in vain and joins with an empty folder, one is emptied and replaced, one
+// is reset, and all are restarted; everything that was confirmed is delivered, and nothing comes again without the flag.
+func TestClusterMembers_CLU25(t *testing.T) {
+	s := &clusterStorm{nodes: startNodes(t, nil)}
+	s.prepare() // before others read the lists
+	s.keep(*joinBacklog * 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var producers, consumer sync.WaitGroup
+	for p := range uint64(3) {
+		producers.Go(func() { s.publish(ctx, p+1) })
+	}
+	drained := make(chan struct{})
+	consumer.Go(func() { s.consume(drained) })
+	s.progress()
+	began := time.Now()
+	s.start(3)
+	s.voter(3)
+	t.Logf("the fourth node is a voter after %v", time.Since(began))
+	s.forgotten()
+	s.replaced()
+	s.reset()
+	for i := range s.running {
+		s.end(i)
+		s.progress()
+		s.start(i)
+		s.voter(i)
+	}
+	s.progress()
+	cancel()
+	producers.Wait()
+	close(drained)
+	consumer.Wait()
+	lost := 0
+	s.confirmed.Range(func(n, _ any) bool {
+		if _, ok := s.seen.Load(n); !ok {
+			lost++
+		}
+		return true
+	})
+	if lost > 0 || s.flagless.Load() > 0 {
+		t.Errorf("%d of %d confirmed messages were lost, %d came again without the flag", lost, s.count.Load(), s.flagless.Load())
+	}
+	conn, ch := s.channel()
+	if ch == nil {
+		t.Fatal("no channel")
+	}
+	defer conn.Close()
+	if q, err := ch.QueueDeclarePassive(kept, true, false, false, false, nil); err != nil || q.Messages != *joinBacklog*10 {
+		t.Errorf("%d messages were kept of %d, %v", q.Messages, *joinBacklog*10, err)
+	}
+	t.Logf("%d messages were confirmed", s.count.Load())
+}
+
+// forgotten stops and forgets a node, which is refused, and then joins with an empty folder.
+func (s *clusterStorm) forgotten() {
+	i := s.away()
+	s.end(i)
+	s.command("forget_cluster_node", fmt.Sprintf("rabbit@n%d", i+1))
+	s.progress()
+	s.start(i)
+	eventually(s.T, "the forgotten node is refused", func() bool {
+		text, _ := os.ReadFile(s.logs[i])
+		return strings.Contains(string(text), "no member of the cluster any more")
+	})
+	s.end(i)
+	s.empty(i)
+	s.start(i)
+	s.voter(i)
+}
+
+// replaced kills and empties a node, which comes back as another one.
+func (s *clusterStorm) replaced() {
+	i := s.away()
+	s.signal(i, syscall.SIGKILL)
+	s.wait(i)
+	s.empty(i)
+	s.progress()
+	s.start(i)
+	s.voter(i)
+}
+
+// reset makes a node begin anew.
+func (s *clusterStorm) reset() {
+	i := s.away()
+	name := fmt.Sprintf("rabbit@n%d", i+1)
+	s.command("drain", name)
+	s.command("reset", name)
+	eventually(s.T, "the node has begun anew", func() bool {
+		text, _ := os.ReadFile(s.logs[i])
+		return strings.Contains(string(text), "this node was reset")
+	})
+	s.voter(i)
+}
