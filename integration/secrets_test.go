@@ -43,7 +43,10 @@ func secretPuts() (all [][2]string) {
 	for _, more := range []string{`"password":` + hidden, `"src-queue-args":{"api-key":` + hidden + `}`, `"dest-publish-properties":{"headers":{"authorization":` + hidden + `}}`} {
 		all = append(all, [2]string{"/api/parameters/shovel/%2F/more", fmt.Sprintf(shovel, more)})
 	}
+	schedule := `{"every":"1h","queue":"q","body":` + hidden + `,"headers":{"a":` + hidden + `},"properties":{"app_id":` + hidden + `}}`
 	return append(all,
+		[2]string{"/api/x/schedules/%2F/one", schedule},
+		[2]string{"/api/parameters/schedule/%2F/two", `{"value":` + schedule + `}`},
 		[2]string{"/api/users/ann", `{"password":` + hidden + `,"tags":""}`},
 		[2]string{"/api/users/ann", `{"password":` + hidden + `,"tags":"x","hashing_algorithm":"none"}`},
 		[2]string{"/api/users/ann", `{"password_hash":` + hidden + `,"tags":"x"}`},

@@ -109,6 +109,9 @@ func recorded(component, name string, value json.RawMessage) json.RawMessage {
 	if component == "" && !slices.Contains(publicGlobals, name) {
 		return jsonencode.Marshal(redact.Mark)
 	}
+	if component == parameters.Schedule { // who reads events may not read its message (REC-12)
+		value = parameters.WithoutMessage(value)
+	}
 	return redact.JSON(value)
 }
 
