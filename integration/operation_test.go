@@ -24,6 +24,16 @@ func (b *broker) operate(args ...string) string {
 	return string(out)
 }
 
+// operateEach runs commands for each node, also the one that is asked.
+func (b *broker) operateEach(nodes []string, commands ...string) {
+	b.Helper()
+	for _, node := range nodes {
+		for _, c := range commands {
+			b.operate(c, node)
+		}
+	}
+}
+
 // checkFigures checks that there are figures and versions of all nodes (CLU-33).
 func checkFigures(t *testing.T, b *broker) {
 	t.Helper()
@@ -105,6 +115,7 @@ func TestThroughFollower_Operation_CLU22(t *testing.T) {
 	if now := leader(); now != to {
 		t.Errorf("%s leads, not %s", now, to)
 	}
+	b.operateEach(all, "drain", "revive")
 	b.request("PUT", "/api/x/cluster/drained/rabbit@n4", "", 404)
 }
 

@@ -159,7 +159,8 @@ func (m *member) onCommand(what string) error {
 		return nil
 	}
 	m.log.Info().Bool("drained", drained).Msg("an administrator has drained or revived this node")
-	m.front.Suspend(drained)
+	// The answer to who asked may pass through the front.
+	time.AfterFunc(handOverAfter, func() { m.front.Suspend(m.drained.Load()) })
 	if drained {
 		m.handOver("")
 	}

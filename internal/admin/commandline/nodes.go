@@ -119,17 +119,32 @@ func transferLeadership(ctx context.Context, broker *client.Client, c *verb.Call
 	if len(c.Arguments) > 0 {
 		form["node"] = c.Arguments[0]
 	}
-	if _, err := broker.Send(ctx, "PUT", form, nil, "x", "cluster", "leader"); err != nil {
+	ask := func() error {
+		_, err := broker.Send(ctx, "PUT", form, nil, "x", "cluster", "leader")
 		return err
 	}
+	if err := ask(); err != nil {
+		return err
+	}
+	asked := time.Now()
 	n, err := awaitState(ctx, broker, func(n nodesOf) bool {
-		return len(c.Arguments) > 0 && n.leader == c.Arguments[0] || len(c.Arguments) == 0 && n.leader != "" && n.leader != before.leader
+		if len(c.Arguments) > 0 && n.leader == c.Arguments[0] || len(c.Arguments) == 0 && n.leader != "" && n.leader != before.leader {
+			return true
+		}
+		if time.Since(asked) > transferAgain {
+			asked = time.Now()
+			_ = ask() // the leader may just be changing
+		}
+		return false
 	})
 	if err == nil {
 		c.Say("Node %s leads the cluster", n.leader)
 	}
 	return err
 }
+
+// transferAgain is after how long another transfer is asked for: nodes that have just started do not vote, so that a third one may have been elected.
+const transferAgain = 3 * time.Second
 
 func drain(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	before, err := askNodes(ctx, broker)
