@@ -111,7 +111,7 @@ func (m *member) run(ctx context.Context) int {
 			}
 		case err := <-m.failed:
 			m.log.Error().Err(err).Msg("this node of the cluster has failed; the others go on")
-			if errors.Is(err, cluster.ErrHung) {
+			if errors.Is(err, cluster.ErrHung) || errors.Is(err, cluster.ErrTail) {
 				return replaceProcess(m.log)
 			}
 			return 1

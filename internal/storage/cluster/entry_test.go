@@ -96,8 +96,8 @@ func (alone) took(raft.ServerID, uint64, int64)                    {}
 func (alone) term() uint64                                         { return 0 }
 func (alone) trusted(position, string) bool                        { return true }
 
-// TestNoVotesAtTheStart_CLU6: a node that has just started refuses to vote.
-func TestNoVotesAtTheStart_CLU6(t *testing.T) {
+// twoPorts returns the ports of two nodes; the first is the address of both.
+func twoPorts(t *testing.T) (to, from *wire.Port) {
 	var addresses func(string) []string
 	listen := func(identity string) *wire.Port {
 		p, err := wire.Listen("127.0.0.1:0", wire.Config{
@@ -109,8 +109,14 @@ func TestNoVotesAtTheStart_CLU6(t *testing.T) {
 		}
 		return p
 	}
-	to, from := listen("n1/1"), listen("n2/2")
+	to, from = listen("n1/1"), listen("n2/2")
 	addresses = func(string) []string { return []string{to.Addr().String()} }
+	return to, from
+}
+
+// TestNoVotesAtTheStart_CLU6: a node that has just started refuses to vote.
+func TestNoVotesAtTheStart_CLU6(t *testing.T) {
+	to, from := twoPorts(t)
 	starting := newTransport("n1/1", to, time.Hour, hclog.NewNullLogger())
 	defer starting.Close()
 	caller := newTransport("n2/2", from, time.Hour, hclog.NewNullLogger())

@@ -171,24 +171,6 @@ func (n *Node) open() (err error) {
 	return n.start()
 }
 
-// follows drops a log that ends before the snapshot: the node ended between the two steps of installing one. A snapshot and a log that
-// do not meet are damage.
-func (n *Node) follows() error {
-	s := n.snapshots.saved
-	if s == nil {
-		return nil
-	}
-	first, _ := n.log.FirstIndex()
-	last, _ := n.log.LastIndex()
-	if last > 0 && last < s.Index {
-		return n.log.DeleteRange(first, last)
-	}
-	if last > 0 && first > s.Index+1 {
-		return fmt.Errorf("%w: it begins at entry %d, the snapshot ends at %d", raftlog.ErrDamaged, first, s.Index)
-	}
-	return nil
-}
-
 // start connects the node with the others.
 func (n *Node) start() (err error) {
 	logger := hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: logWriter{n.cfg.Log}, DisableTime: true})
@@ -210,6 +192,7 @@ func (n *Node) start() (err error) {
 		silent = 0
 	}
 	n.transport = newTransport(n.self.Identity(), n.port, silent, logger)
+	n.transport.log, n.transport.has = n.cfg.Log, n.snapshots.has
 	n.transport.node, n.transport.loyalty.lasts = n, n.cfg.Timeout*7/8
 	n.transport.leader, n.transport.rank = n.leader, n.members.rank
 	c := raft.DefaultConfig()

@@ -131,5 +131,12 @@ func (n *Node) install() error {
 	if err := n.adopt(r, got); err != nil {
 		return err
 	}
+	if _, last := n.log.Last(); last > got.Index {
+		n.fail(errors.Join(ErrTail, drop(n.log)))
+	}
 	return errors.Join(old.close(), archive.RemoveFolder(n.cfg.FS, n.folder(got.Generation-1)))
 }
+
+// ErrTail is the failure of a node that got a copy of the data, while its log had more entries, which were never committed. Its process must be
+// replaced: raft remembers the end of the log, refuses what follows the copy, and would get copies for ever.
+var ErrTail = errors.New("this node's log had entries behind the copy of the data that it has got: it has to start again")

@@ -149,7 +149,7 @@ func (s *sim) start(name string) {
 		Dir: filepath.Join(s.dir, name), Name: name, Members: members, Secret: []byte("secret of the test"), SegmentSize: 1 << 20, SnapshotEvery: 300 << 10, Kept: 50 << 10,
 		Retention: 200 << 10, Hang: time.Hour, FS: disk, Network: s.network.Of(name), Machine: s.clocks[name], Log: zerolog.Nop(),
 		OnFailure: func(err error) {
-			if errors.Is(err, cluster.ErrHung) { // its process would be replaced
+			if errors.Is(err, cluster.ErrHung) || errors.Is(err, cluster.ErrTail) { // its process would be replaced
 				s.mu.Lock()
 				s.hung = append(s.hung, name)
 				s.mu.Unlock()

@@ -11,6 +11,8 @@ import (
 	"candlemark/internal/storage/cluster/archive"
 	"candlemark/internal/storage/store/vfs"
 
+	"candlemark/internal/storage/cluster/raftlog"
+
 	"github.com/hashicorp/raft"
 )
 
@@ -147,4 +149,39 @@ func (k *sink) Cancel() error {
 	}
 	_ = k.unpack.Close()
 	return archive.RemoveFolder(k.snapshots.node.cfg.FS, k.unpack.Dir)
+}
+
+// has reports whether the node has an entry, and so all before it: in the replica, or in the log.
+func (s *snapshots) has(p position) bool {
+	s.mu.Lock()
+	stored := s.saved != nil && s.saved.Index >= p.Index
+	s.mu.Unlock()
+	var e raft.Log
+	return stored || s.node.log.GetLog(p.Index, &e) == nil && e.Term == p.Term
+}
+
+// follows drops a log that ends before the snapshot, or has another entry in the place of its last one: the node ended between the two steps of
+// installing one. A snapshot and a log that do not meet are damage.
+func (n *Node) follows() error {
+	s := n.snapshots.saved
+	if s == nil {
+		return nil
+	}
+	first, _ := n.log.FirstIndex()
+	last, _ := n.log.LastIndex()
+	if last > 0 && first > s.Index+1 {
+		return fmt.Errorf("%w: it begins at entry %d, the snapshot ends at %d", raftlog.ErrDamaged, first, s.Index)
+	}
+	var e raft.Log
+	if last == 0 || first == s.Index+1 || n.log.GetLog(s.Index, &e) == nil && e.Term == s.Term {
+		return nil
+	}
+	return drop(n.log)
+}
+
+// drop removes all entries of a log.
+func drop(l *raftlog.Log) error {
+	first, _ := l.FirstIndex()
+	last, _ := l.LastIndex()
+	return l.DeleteRange(first, last)
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+	"github.com/rs/zerolog"
 )
 
 // node is the part of a Node that its transport uses.
@@ -42,6 +44,8 @@ type transport struct {
 	rank     func(without string) (rank, members int) // of this node among the members without one
 	looking  atomic.Bool
 	loyalty  loyalty
+	log      zerolog.Logger
+	has      func(position) bool // whether this node has an entry, and so all before it
 	node
 	once sync.Once
 }
@@ -199,15 +203,31 @@ func (t *transport) run() {
 			if t.refused(call) {
 				continue
 			}
-			if c, ok := call.Command.(*raft.RequestVoteRequest); ok {
+			switch c := call.Command.(type) {
+			case *raft.RequestVoteRequest:
 				t.loyalty.vote(call, c.LeadershipTransfer, t.pass, t.ended)
-			} else if !t.pass(call) {
+				continue
+			case *raft.InstallSnapshotRequest:
+				if c.Term >= t.term() && t.has(position{c.LastLogTerm, c.LastLogIndex}) {
+					go t.declined(call, c.Term)
+					continue
+				}
+			}
+			if !t.pass(call) {
 				return
 			}
 		case <-t.ended:
 			return
 		}
 	}
+}
+
+// declined reads a copy of data that the node has already, as of a leader that repeats a call, and answers: raft would remove the later entries of its log, which it
+// has acknowledged.
+func (t *transport) declined(call raft.RPC, term uint64) {
+	_, err := io.Copy(io.Discard, call.Reader)
+	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(t.identity), Addr: t.remark(false)}
+	call.Respond(&raft.InstallSnapshotResponse{RPCHeader: header, Term: term, Success: err == nil}, err)
 }
 
 // pass gives a call to raft; false at the end.
@@ -243,6 +263,7 @@ func (t *transport) lost(peer string) {
 			if !t.pause(time.Duration(rank)*turn) || !t.endedProcess(peer) {
 				return
 			}
+			t.log.Info().Str("leader", peer).Msg("the process of the leader has ended: this node becomes a candidate")
 			t.campaign()
 			if !t.pause(time.Duration(members-rank) * turn) {
 				return
