@@ -27,7 +27,7 @@ func (n *Node) retireEnded(d *definitions.Definitions) error {
 	}
 	schedules := map[store.QueueID]struct{}{}
 	for i := range d.Parameters {
-		if id := parameters.IncarnationOf(&d.Parameters[i]); id != 0 {
+		for _, id := range parameters.Incarnations(&d.Parameters[i]) {
 			schedules[store.QueueID(id)] = struct{}{}
 		}
 	}

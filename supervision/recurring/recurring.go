@@ -153,13 +153,10 @@ func (s *Schedules) Stamp(p parameters.Parameter) (parameters.Parameter, error) 
 	}
 	incarnation := uint64(0)
 	if before == nil {
-		incarnation = s.cfg.Incarnation()
-		s.mu.Lock()
-		s.read[store.QueueID(incarnation)] = true
-		s.mu.Unlock()
+		incarnation = s.newIncarnation()
 	}
 	if p.Value, err = parameters.StampSchedule(p.Value, before, p.Setter.User, s.cfg.Clock.Wall(), incarnation); err != nil {
-		return p, err
+		return p, parameters.Refusal(err.Error())
 	}
 	if spec, err = parameters.ParseSchedule(p.VHost, p.Name, p.Value); err != nil { // its intervals depend on the date
 		return p, parameters.Refusal(err.Error())
@@ -168,6 +165,15 @@ func (s *Schedules) Stamp(p parameters.Parameter) (parameters.Parameter, error) 
 		return p, nil
 	}
 	return p, s.room(p.VHost, p.Name, priceOf(spec, p.Value))
+}
+
+// newIncarnation returns the number of a schedule or backfill of which the journal has nothing.
+func (s *Schedules) newIncarnation() uint64 {
+	n := s.cfg.Incarnation()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read[store.QueueID(n)] = true
+	return n
 }
 
 // ErrOtherUser refuses schedules that publish as another user.
@@ -243,7 +249,9 @@ func (s *Schedules) Remove(p parameters.Parameter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pay(p.VHost, p.Name, price{})
-	delete(s.read, store.QueueID(parameters.IncarnationOf(&p)))
+	for _, id := range parameters.Incarnations(&p) {
+		delete(s.read, store.QueueID(id))
+	}
 	if pid := s.running[p.VHost]; pid != nil && err == nil {
 		s.cfg.Post(pid, &recurring.Remove{Name: spec.Name, Incarnation: spec.Incarnation})
 	}
@@ -271,14 +279,22 @@ func (s *Schedules) Look() {
 	}
 }
 
-// ended deletes a schedule without further runs.
+// ended deletes a schedule without further runs, or a backfill.
 func (s *Schedules) ended(spec *parameters.ScheduleSpec) {
 	s.cfg.Works.Begin()
 	s.deleting.Go(func() {
 		defer s.cfg.Works.End()
 		p, _ := s.cfg.Parameters.Get(parameters.Parameter{Component: parameters.Schedule, VHost: spec.VHost, Name: spec.Name})
 		now, err := parameters.ParseSchedule(spec.VHost, spec.Name, p.Value)
-		if err != nil || now.Incarnation != spec.Incarnation || !now.DeleteAtEnd || now.Since != spec.Since || now.Count != spec.Count {
+		switch {
+		case err != nil:
+			return
+		case now.Backfill != nil && now.Backfill.Incarnation == spec.Incarnation:
+			if err := s.putBackfill(context.Background(), p, nil); err != nil {
+				s.cfg.Log.Error().Err(err).Str("vhost", p.VHost).Str("schedule", p.Name).Msg("the end of a backfill could not be stored")
+			}
+			return
+		case now.Incarnation != spec.Incarnation || !now.DeleteAtEnd || now.Since != spec.Since || now.Count != spec.Count:
 			return
 		}
 		if _, err := s.cfg.Delete(context.Background(), p); err != nil {

@@ -72,6 +72,7 @@ func (s *Schedules) statuses(ctx context.Context, vhost, name string) (map[strin
 func describe(to *management.Schedule, s *recurring.Status) {
 	to.State, to.Next, to.Due, to.Why, to.Runs = string(s.State), s.Next, s.Due, string(s.Why), s.Runs
 	to.Stored, to.Skipped, to.Refused, to.Unroutable, to.Missed = s.Stored, s.Skipped, s.Refused, s.Unroutable, s.Missed
+	to.Filled = s.Filled
 	if s.Last != nil {
 		last := ran(s.Last)
 		to.Last = &last

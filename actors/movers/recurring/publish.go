@@ -19,7 +19,7 @@ import (
 func (s *state) publish(f *flight) bool {
 	x := f.x
 	f.fired = s.now()
-	spec := x.spec.Expand(func(name string) string { return x.spec.TemplateValue(name, f.at, f.number) })
+	spec := x.spec.Expand(func(name string) string { return x.spec.TemplateValue(name, f.at, f.shown()) })
 	if len(spec.Key) > 255 || len(spec.Properties.CorrelationID) > 255 {
 		return s.fail(f, Refused, "the routing key or the correlation-id has more than 255 bytes")
 	}
@@ -131,8 +131,8 @@ func (s *state) message(f *flight, spec *parameters.ScheduleSpec) message.Messag
 	p.Headers = append(slices.Clone(p.Headers),
 		protocol.Field{Key: "x-schedule", Value: spec.Name}, protocol.Field{Key: "x-schedule-time", Value: f.at},
 		protocol.Field{Key: "x-schedule-by", Value: f.by}, protocol.Field{Key: "x-schedule-missed", Value: int64(f.missed)})
-	if f.number > 0 {
-		p.Headers = append(p.Headers, protocol.Field{Key: "x-schedule-run", Value: f.number})
+	if n := f.shown(); n > 0 {
+		p.Headers = append(p.Headers, protocol.Field{Key: "x-schedule-run", Value: n})
 	}
 	p.Flags |= protocol.FlagMessageID | protocol.FlagTimestamp | protocol.FlagHeaders
 	ttl := int64(message.NoTTL)
@@ -140,7 +140,9 @@ func (s *state) message(f *flight, spec *parameters.ScheduleSpec) message.Messag
 		ttl = spec.Expires
 	} else if spec.ExpiresNext {
 		if next, _, ok := spec.Times.Next(f.at); ok {
-			ttl = max(next-f.fired, 0)
+			if ttl = max(next-f.fired, 0); f.by == byBackfill {
+				ttl = next - f.at
+			}
 		}
 	}
 	if ttl >= 0 {

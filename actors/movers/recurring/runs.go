@@ -1,6 +1,7 @@
 package recurring
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -12,9 +13,10 @@ import (
 
 // The causes of runs, as in the header x-schedule-by.
 const (
-	byTimer   = "timer"
-	byCatchUp = "catch-up"
-	byTrigger = "trigger"
+	byTimer    = "timer"
+	byCatchUp  = "catch-up"
+	byTrigger  = "trigger"
+	byBackfill = "backfill"
 )
 
 // Result tells how a run ended.
@@ -90,6 +92,9 @@ type copied struct {
 // fire publishes a run of a schedule. It returns false if the run has to wait.
 func (s *state) fire(x *schedule, at int64, by string, missed int) bool {
 	f := &flight{x: x, at: at, due: at + x.spec.Times.Delay(at), by: by, missed: missed, number: x.fired + 1}
+	if x.parent != nil {
+		f.due = s.now()
+	}
 	if !s.publish(f) {
 		return false
 	}
@@ -218,7 +223,7 @@ func (s *state) retry(x *schedule) {
 // finish counts a run.
 func (s *state) finish(f *flight) {
 	f.over = true
-	x := f.x
+	x := cmp.Or(f.x.parent, f.x)
 	late := time.Duration(s.dates.Date(0))*time.Millisecond + time.Duration(s.at) - time.Duration(f.due)*time.Millisecond
 	switch f.result {
 	case Stored:
@@ -319,6 +324,7 @@ type Status struct {
 	Runs      int64 // published by the timer
 	Last      *Ran
 	History   []Ran // oldest first; only if one schedule is asked for
+	Filled    int64 // runs of the backfill that are published
 	Counts
 }
 
@@ -329,6 +335,9 @@ func (s *state) list(m *List) {
 			continue
 		}
 		status := Status{Name: name, State: Running, Runs: x.fired, Last: x.last, Counts: x.Counts}
+		if x.filling != nil {
+			status.Filled = x.filling.fired
+		}
 		if m.Name != "" {
 			status.History = slices.Clone(x.history)
 		}

@@ -63,7 +63,11 @@ type (
 
 // schedule is the state of one schedule. Times are dates in ms since 1970.
 type schedule struct {
-	spec    *parameters.ScheduleSpec
+	spec *parameters.ScheduleSpec
+	// filling is the backfill of a schedule, which is a schedule with a parent; paced is the date of its next run.
+	filling, parent *schedule
+	paced           int64
+
 	index   int  // in the heap, -1 outside of it
 	ready   bool // how far it came is known
 	removed bool
@@ -151,17 +155,29 @@ func (s *state) set(spec *parameters.ScheduleSpec) {
 		x = nil
 	}
 	if x == nil {
-		x = &schedule{index: -1, spec: spec}
-		s.schedules[spec.Name], s.numbers[spec.Incarnation] = x, x
-		s.out.load = append(s.out.load, spec.Incarnation)
+		s.schedules[spec.Name] = s.begun(spec, nil)
 		return
 	}
+	s.change(x, spec)
+	x.catching = x.catching && !spec.Paused
+	s.backfill(x)
+}
+
+func (s *state) change(x *schedule, spec *parameters.ScheduleSpec) {
 	x.spec, x.noUser = spec, false
 	if x.ready {
 		s.skipTo(x, spec.Since)
-		x.catching = x.catching && !spec.Paused
 		s.plan(x)
 	}
+}
+
+// begun adds a schedule, or the backfill of one, which continues when it is loaded.
+func (s *state) begun(spec *parameters.ScheduleSpec, parent *schedule) *schedule {
+	x := &schedule{index: -1, spec: spec, parent: parent}
+	s.numbers[spec.Incarnation] = x
+	s.out.load = append(s.out.load, spec.Incarnation)
+	s.backfill(x)
+	return x
 }
 
 // loaded continues after the last run that the journal knows of.
@@ -170,7 +186,7 @@ func (s *state) loaded(incarnation uint64, list []store.Recovered) {
 	if x == nil || x.ready {
 		return
 	}
-	x.ready, x.done = true, x.spec.Created
+	x.ready, x.done, x.paced = true, x.spec.Created, s.now()
 	for i := range list {
 		m := &list[i]
 		if x.seq = max(x.seq, m.Seq); m.TTL > x.done {
@@ -189,10 +205,17 @@ func (s *state) remove(name string, incarnation uint64) {
 		return
 	}
 	delete(s.schedules, name)
-	delete(s.numbers, incarnation)
+	s.discard(x)
+}
+
+func (s *state) discard(x *schedule) {
+	delete(s.numbers, x.spec.Incarnation)
 	x.removed = true
 	s.due.drop(x)
 	s.touch(x)
+	if x.filling != nil {
+		s.discard(x.filling)
+	}
 }
 
 // plan computes the next run.
@@ -207,6 +230,9 @@ func (s *state) plan(x *schedule) {
 		return
 	}
 	next, why, ok := x.spec.Times.Next(x.from)
+	if x.parent != nil {
+		ok = ok && next <= x.spec.Backfill.To
+	}
 	if !ok || x.spec.Count > 0 && x.fired >= x.spec.Count {
 		if len(x.flights) == 0 && x.spec.DeleteAtEnd {
 			s.out.ended = append(s.out.ended, x.spec)
@@ -214,6 +240,9 @@ func (s *state) plan(x *schedule) {
 		return
 	}
 	x.next, x.why, x.due = next, why, next+x.spec.Times.Delay(next)
+	if x.parent != nil {
+		x.due = x.paced
+	}
 	s.push(x)
 }
 
@@ -273,6 +302,10 @@ func (s *state) run() {
 
 // step publishes the next run of a schedule that is due, or decides on missed runs (REC-9).
 func (s *state) step(x *schedule, now int64) {
+	if x.parent != nil {
+		s.fill(x, now)
+		return
+	}
 	if !x.catching && now-x.due > lateness {
 		s.missed(x, now)
 		return

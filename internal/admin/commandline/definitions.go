@@ -23,7 +23,7 @@ var definitionVerbs = []verb.Row{
 		Run: exportDefinitions,
 	},
 	{
-		Name: "import_definitions", About: "Imports definitions from a file, or - for standard input, and reports the result", Arguments: "[<file>]", Options: "vhost dry-run strict",
+		Name: "import_definitions", About: "Imports definitions from a file, or - for standard input, and reports the result", Arguments: "[<file>]", Options: "vhost dry-run strict pause-schedules",
 		Title: func(c *verb.Call) string {
 			return fmt.Sprintf("Importing definitions in JSON from %s ...", place(c, "input"))
 		},
@@ -80,7 +80,7 @@ func importDefinitions(ctx context.Context, broker *client.Client, c *verb.Call)
 		return verb.Fail(verb.ExitData, err.Error())
 	}
 	query := url.Values{"report": {"true"}}
-	for name, wanted := range map[string]bool{"dry_run": c.DryRun, "strict": c.Strict} {
+	for name, wanted := range map[string]bool{"dry_run": c.DryRun, "strict": c.Strict, "pause_schedules": c.PauseSchedules} {
 		if wanted {
 			query.Set(name, "true")
 		}

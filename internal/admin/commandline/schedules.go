@@ -40,6 +40,14 @@ var scheduleVerbs = []verb.Row{
 		Run: verb.Action(triggerSchedule).IfMissing(noSchedule),
 	},
 	{
+		Name: "backfill_schedule", About: "Publishes the runs of a past span, or shows the first of them with --dry-run", Arguments: "<name>", Options: "vhost from to rate overlap dry-run no-table-headers",
+		Title: verb.Text(`Backfilling schedule "{name}" ...`), Run: verb.Action(backfillSchedule).IfMissing(noSchedule),
+	},
+	{
+		Name: "cancel_backfill", About: "Ends the backfill of a schedule", Arguments: "<name>", Options: "vhost", Title: verb.Text(`Cancelling the backfill of schedule "{name}" ...`),
+		Run: verb.Deletes("x", "schedules", "{vhost}", "{name}", "backfill").IfMissing(noSchedule),
+	},
+	{
 		Name: "delete_schedule", About: "Deletes a schedule", Arguments: "<name>", Options: "vhost", Title: verb.Text(`Deleting schedule "{name}" in vhost "{vhost}" ...`),
 		Run: verb.Deletes("x", "schedules", "{vhost}", "{name}").IfMissing(noSchedule),
 	},
@@ -129,6 +137,33 @@ func triggerSchedule(ctx context.Context, broker *client.Client, c *verb.Call) e
 		return err
 	case o["result"] != "stored":
 		return verb.Complaint(verb.Cell(o["result"]) + ": " + verb.Cell(o["reason"]))
+	}
+	return nil
+}
+
+func backfillSchedule(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	body := map[string]any{"overlap": c.Overlap, "preview": c.DryRun}
+	for key, date := range map[string]string{"from": c.From, "to": c.To} {
+		if c.Given(key) {
+			body[key] = date
+		}
+	}
+	if c.Given("rate") {
+		body["rate"] = c.Rate
+	}
+	o, err := broker.Change(ctx, http.MethodPost, nil, body, "x", "schedules", c.VHost, c.Arguments[0], "backfill")
+	switch {
+	case err != nil || c.Quiet:
+		return err
+	case c.DryRun:
+		list, _ := o["first"].([]any)
+		for _, one := range list {
+			row, _ := one.(map[string]any)
+			c.Say("%v", row["time"])
+		}
+		c.Say("Runs in all: %v, in about %v s", o["runs"], o["seconds"])
+	default:
+		c.Say("Publishing %v runs in about %v s", o["runs"], o["seconds"])
 	}
 	return nil
 }

@@ -21,6 +21,10 @@ type Schedules interface {
 	DeleteSchedule(ctx context.Context, by auth.User, vhost, name string) (found bool, err error)
 	// TriggerSchedule publishes a run at once, with a nominal time in ms, 0 for now, and returns when its queues have it.
 	TriggerSchedule(ctx context.Context, by auth.User, vhost, name string, at int64) (ran ScheduleRun, found bool, err error)
+	// Backfill publishes the runs of a past span (REC-14), whose end is now for 0. It returns how many there are; a preview does nothing else.
+	Backfill(ctx context.Context, by auth.User, vhost, name string, b parameters.Backfill, preview bool) (runs int, found bool, err error)
+	// CancelBackfill ends the backfill of a schedule.
+	CancelBackfill(ctx context.Context, by auth.User, vhost, name string) (found bool, err error)
 	// ScheduleTarget reports whether the queue or exchange of a schedule exists.
 	ScheduleTarget(s *parameters.ScheduleSpec) bool
 	// ScheduleRuns returns the number of runs of all schedules by their result.
@@ -41,13 +45,14 @@ type Schedule struct {
 	Runs, Stored, Skipped, Refused, Unroutable, Missed int64
 	Last                                               *ScheduleRun
 	History                                            []ScheduleRun
+	Filled                                             int64 // runs of the backfill so far
 }
 
 // ScheduleRun describes a run of a schedule. Times are dates in ms since 1970.
 type ScheduleRun struct {
 	Time, Fired int64
 	Late        time.Duration
-	By          string // timer, catch-up or trigger
+	By          string // timer, catch-up, trigger or backfill
 	Result      string // stored, skipped, refused or unroutable
 	Reason      string
 }

@@ -77,6 +77,7 @@ type ScheduleSpec struct {
 	// journal, unique in a data folder. The broker sets them (StampSchedule).
 	Created, Since int64
 	Incarnation    uint64
+	Backfill       *Backfill // nil for none
 }
 
 // Target names the target in texts.
@@ -242,6 +243,7 @@ func (s *ScheduleSpec) readBroker(r *scheduleReader) {
 	r.into("created", &s.Created, "a number")
 	r.into("since", &s.Since, "a number")
 	r.into("incarnation", &s.Incarnation, "a number")
+	r.into("backfill", &s.Backfill, "an object")
 }
 
 // readRules reads the keys that say how runs are made.
@@ -271,20 +273,14 @@ func (s *ScheduleSpec) readRules(r *scheduleReader) {
 	s.Note, _ = r.text("note", MaxNote)
 }
 
-// IncarnationOf returns the incarnation of the schedule that a parameter defines, 0 if it defines none.
-func IncarnationOf(p *Parameter) uint64 {
-	var value struct{ Incarnation uint64 }
-	if p.Component != Schedule || json.Unmarshal(p.Value, &value) != nil {
-		return 0
-	}
-	return value.Incarnation
-}
-
 // StampSchedule returns the value of a schedule with what the broker sets: before is the schedule that it replaces, nil for none.
 // A schedule that is paused, resumed, or gets other times, has no runs until now (REC-11).
 func StampSchedule(value json.RawMessage, before *ScheduleSpec, user string, now int64, incarnation uint64) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(value, &fields); err != nil {
+		return nil, err
+	}
+	if err := stampBackfill(fields, before, user); err != nil {
 		return nil, err
 	}
 	created, since := now, now

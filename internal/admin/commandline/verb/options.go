@@ -40,7 +40,9 @@ type Options struct {
 	Speed float64
 	// Of recurring schedules.
 	Cron, Zone, Every, Queue, Body, Note string
+	From, To, Overlap                    string
 	Count                                int
+	PauseSchedules                       bool
 	// Of the wait for a process.
 	PID int
 }
@@ -114,6 +116,10 @@ func (o *Options) times() {
 	o.StringVar(&o.Body, "body", "", "`text` of the messages")
 	o.StringVar(&o.Note, "note", "", "`text` that says why")
 	o.IntVar(&o.Count, "count", 10, "this `number` of times")
+	o.StringVar(&o.From, "from", "", "the first `date`, such as 2027-01-31T00:00:00Z")
+	o.StringVar(&o.To, "to", "", "the last `date`, default now")
+	o.StringVar(&o.Overlap, "overlap", "allow", "what becomes of a run while the message before is in the queue: `rule` allow, skip, replace")
+	o.BoolVar(&o.PauseSchedules, "pause-schedules", false, "schedules that do not exist yet are paused")
 }
 
 // messages defines the options of the verbs about single messages and pauses.

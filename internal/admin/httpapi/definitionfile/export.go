@@ -18,6 +18,7 @@ import (
 	"candlemark/internal/admin/httpapi/forms"
 	"candlemark/internal/admin/httpapi/rest"
 	"candlemark/internal/admin/management"
+	params "candlemark/internal/storage/parameters"
 	"candlemark/internal/text/jsonencode"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -166,7 +167,7 @@ func within(ctx context.Context, r *rest.Request, vhost string) (parameters []pa
 		parameters = append(parameters, parameter{policyValue{p.Pattern, p.Definition, p.Priority, p.ApplyTo}, named(p.VHost), string(auth.OperatorPolicies), p.Name})
 	}
 	for _, p := range r.Broker.Parameters(vhost) {
-		parameters = append(parameters, parameter{p.Value, named(p.VHost), p.Component, p.Name})
+		parameters = append(parameters, parameter{exported(&p), named(p.VHost), p.Component, p.Name})
 	}
 	users, err := r.Broker.ListPolicies(ctx, vhost, false)
 	if err != nil {
@@ -224,4 +225,12 @@ func (o *objects) fill(ctx context.Context, broker management.Broker, vhost stri
 		o.Bindings = append(o.Bindings, binding{b.Source, named(b.VHost), b.Destination, kind, b.RoutingKey, forms.Object(b.Arguments)})
 	}
 	return nil
+}
+
+// exported returns the value of a parameter: a backfill of a schedule belongs to this broker alone.
+func exported(p *params.Parameter) any {
+	if p.Component == params.Schedule {
+		return params.WithoutBackfill(p.Value)
+	}
+	return p.Value
 }

@@ -7,6 +7,7 @@ import (
 	"candlemark/internal/admin/httpapi/definitionfile/document"
 	"candlemark/internal/admin/httpapi/rest"
 	"candlemark/internal/measure/events"
+	"candlemark/internal/storage/parameters"
 )
 
 // report is the JSON form of what an import has done, or would do.
@@ -18,7 +19,7 @@ type report struct {
 }
 
 // post imports definitions: ?dry_run=true only reports the effects, ?strict=true imports nothing if an item would be
-// refused (DEF-5), ?report=true returns a report. Without a report, refused items are an error after all others have
+// refused (DEF-5), ?pause_schedules=true pauses schedules that do not exist yet, ?report=true returns a report. Without a report, refused items are an error after all others have
 // been imported.
 func post(r *rest.Request) (any, error) {
 	text, err := r.Document()
@@ -30,6 +31,9 @@ func post(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	wanted := func(what string) bool { return r.URL.Query().Get(what) == "true" }
+	if wanted("pause_schedules") {
+		pauseSchedules(r, plan)
+	}
 	dry := wanted("dry_run")
 	done := !dry && !(wanted("strict") && len(plan.Refused()) > 0)
 	if done {
@@ -43,6 +47,27 @@ func post(r *rest.Request) (any, error) {
 		return report{done, plan.Counts(), append([]string{}, plan.Warnings...), plan.Items}, nil
 	}
 	return nil, Failure(plan)
+}
+
+// pauseSchedules makes the import pause the schedules that do not exist yet.
+func pauseSchedules(r *rest.Request, plan *document.Plan) {
+	type name struct{ vhost, name string }
+	exists := map[name]bool{}
+	for _, p := range r.Broker.Parameters("") {
+		if p.Component == parameters.Schedule {
+			exists[name{p.VHost, p.Name}] = true
+		}
+	}
+	for i := range plan.Items {
+		item := &plan.Items[i]
+		p, is := item.Value.(parameters.Parameter)
+		if !is || p.Component != parameters.Schedule || exists[name{p.VHost, p.Name}] {
+			continue
+		}
+		p.Value = parameters.WithPause(p.Value)
+		item.Value = p
+		item.Note(document.Taken, "it is paused")
+	}
 }
 
 // shown is how many refused items an error names.

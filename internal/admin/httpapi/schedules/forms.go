@@ -53,6 +53,17 @@ type status struct {
 	Unroutable int64  `json:"unroutable"`
 	Last       *ran   `json:"last"`
 	History    []ran  `json:"history,omitempty"`
+	// Backfill is nil for none.
+	Backfill *filling `json:"backfill"`
+}
+
+// filling is the JSON form of a backfill.
+type filling struct {
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Rate    int    `json:"rate"`
+	Overlap string `json:"overlap"`
+	Runs    int64  `json:"runs"` // so far
 }
 
 type ran struct {
@@ -92,6 +103,7 @@ func form(s *management.Schedule, reads bool) item {
 	value := map[string]json.RawMessage{}
 	_ = json.Unmarshal(s.Value, &value) // it was checked
 	delete(value, "created")
+	delete(value, "backfill")
 	if text, err := json.Marshal(value); err == nil {
 		_ = json.Unmarshal(text, &i)
 	}
@@ -109,6 +121,10 @@ func form(s *management.Schedule, reads bool) item {
 	if s.Last != nil {
 		last := ranForm(s.Last)
 		i.Status.Last = &last
+	}
+	if s.Spec != nil && s.Spec.Backfill != nil {
+		b := s.Spec.Backfill
+		i.Status.Backfill = &filling{parameters.RunDate(b.From, time.UTC), parameters.RunDate(b.To, time.UTC), b.Rate, string(b.Overlap), s.Filled}
 	}
 	for k := range s.History {
 		i.Status.History = append(i.Status.History, ranForm(&s.History[k]))

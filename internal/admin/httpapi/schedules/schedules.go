@@ -26,6 +26,8 @@ var Routes = []rest.Route{
 	rest.Post("/api/x/schedules/{vhost}/{name}/pause", rest.InVHost(rest.Visitor), does(pause)),
 	rest.Post("/api/x/schedules/{vhost}/{name}/resume", rest.InVHost(rest.Visitor), does(resume)),
 	rest.Post("/api/x/schedules/{vhost}/{name}/trigger", rest.InVHost(rest.Visitor), does(trigger)),
+	rest.Post("/api/x/schedules/{vhost}/{name}/backfill", rest.InVHost(rest.Visitor), does(backfill)),
+	rest.Delete("/api/x/schedules/{vhost}/{name}/backfill", rest.InVHost(rest.Visitor), does(cancelBackfill)),
 }
 
 // Broker is the part of the broker for schedules.
@@ -94,6 +96,7 @@ func does(f func(*request) (any, error)) rest.Handler {
 var commands = map[string]func(*request) (any, error){
 	"schedule.set": set, "schedule.get": get, "schedule.list": list, "schedule.next": next, "schedule.pause": pause, "schedule.resume": resume,
 	"schedule.trigger": trigger, "schedule.delete": remove, "schedule.preview": preview,
+	"schedule.backfill": backfill, "schedule.cancel-backfill": cancelBackfill,
 }
 
 // Command executes a command about schedules that came over AMQP with a routing key: its body has the name, and the parameters as over
