@@ -22,6 +22,19 @@ type Policy struct {
 	covers  kinds // where apply-to reaches and every key is supported (POL-3, POL-4)
 }
 
+// Memory returns about how many bytes the pattern and the definition take, besides a fixed amount: a compiled pattern takes some 100 bytes
+// for each of its own.
+func (p *Policy) Memory() int64 {
+	bytes := int64(100*len(p.Pattern) + len(p.Name))
+	for _, e := range p.Definition {
+		bytes += int64(len(e.Key)) + 100
+		if text, is := e.Value.(string); is {
+			bytes += int64(len(text))
+		}
+	}
+	return bytes
+}
+
 // Equal reports whether both are the same policy with the same values. Storing an equal policy changes nothing (POL-9).
 // Nil equals only nil.
 func (p *Policy) Equal(other *Policy) bool {

@@ -40,7 +40,7 @@ import (
 func (n *Node) registryProps() *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
 		return policy.New(policy.Config{
-			Limits: n.cfg.Limits.Parameters, Meta: n.meta, Stored: n.recovery.policies, History: n.recovery.history, Now: n.clock.Wall, Log: n.cfg.Log, Events: n.parameters.events,
+			Limits: n.cfg.Limits.Parameters, Objects: n.monitor.Objects(), Meta: n.meta, Stored: n.recovery.policies, History: n.recovery.history, Now: n.clock.Wall, Log: n.cfg.Log, Events: n.parameters.events,
 		})
 	})
 }

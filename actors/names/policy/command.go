@@ -62,7 +62,11 @@ func (s *state) begin(c *command, at int64) (stored definitions.Change, err erro
 		if err := s.full(set, m.Policy); err != nil {
 			return stored, err
 		}
-		return s.edit(c, set.With(m.Policy), []*policies.Policy{m.Policy}, at, m.By, 0), nil
+		set = set.With(m.Policy)
+		if err := s.room(c.vhost, set); err != nil {
+			return stored, err
+		}
+		return s.edit(c, set, []*policies.Policy{m.Policy}, at, m.By, 0), nil
 	case *mail.SetPolicies:
 		c.vhost = m.VHost
 		set := s.known(c.vhost)
@@ -71,6 +75,9 @@ func (s *state) begin(c *command, at int64) (stored definitions.Change, err erro
 		}
 		for _, p := range m.Policies {
 			set = set.With(p)
+		}
+		if err := s.room(c.vhost, set); err != nil {
+			return stored, err
 		}
 		return s.edit(c, set, m.Policies, at, m.By, 0), nil
 	case *mail.ClearPolicy:

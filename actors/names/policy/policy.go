@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/events"
 	"candlemark/internal/storage/definitions"
+	"candlemark/internal/transport/budget"
 	"candlemark/policies"
 	"candlemark/policies/changes"
 
@@ -17,6 +18,8 @@ type Config struct {
 	// Limits are the maximum numbers of policies in all virtual hosts: "policy" of user, "operator_policy" of operator
 	// policies.
 	Limits map[string]int
+	// Objects has the price of policies; nil for no limit.
+	Objects *budget.Objects
 	// Meta stores policies; nil for a registry without storage.
 	Meta definitions.Store
 	// Stored are the initial policies, History their stored changes.
@@ -41,7 +44,7 @@ type stored struct{ again bool }
 
 // New returns the actor.
 func New(cfg Config) actor.Actor {
-	return &registry{cfg: cfg, state: newState(cfg.Limits, cfg.Stored, cfg.History)}
+	return &registry{cfg: cfg, state: newState(cfg.Limits, cfg.Objects, cfg.Stored, cfg.History)}
 }
 
 // Receive handles one mail: the core decides, then the outcome is carried out.
@@ -58,6 +61,8 @@ func (r *registry) Receive(ctx actor.Context) {
 		s.started(m.Name, m.PID)
 	case *mail.ApplyPoliciesReply:
 		s.applied(m.ID)
+	case *actor.Stopping, *actor.Restarting:
+		s.release()
 	case *actor.Terminated: // system mail, ahead of the peer's other mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 	case *mail.PeerGone:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"candlemark/actors/system/mail"
+	"candlemark/internal/transport/budget"
 	"candlemark/policies"
 	"candlemark/policies/changes"
 )
@@ -13,7 +14,9 @@ import (
 type state struct {
 	self   mail.Address
 	limits map[string]int // see Config.Limits
-	vhosts map[string]*vhost
+	// objects has the price of policies; nil for no limit.
+	objects *budget.Objects
+	vhosts  map[string]*vhost
 	// change is the number of the last ApplyPolicies, over all vhosts.
 	change uint64
 	waits  map[uint64]*vhost // by number of the unconfirmed ApplyPolicies
@@ -24,9 +27,10 @@ type state struct {
 
 // vhost is the registry's record of a virtual host.
 type vhost struct {
-	set *policies.Policies
-	log changes.Log  // its recent changes
-	pid mail.Address // nil if absent
+	set  *policies.Policies
+	held int64        // bytes that are counted for them
+	log  changes.Log  // its recent changes
+	pid  mail.Address // nil if absent
 	// change is the number of the last ApplyPolicies sent to it, confirmed the last one it has answered: the vhost
 	// answers in order.
 	change, confirmed uint64
@@ -41,8 +45,8 @@ type waiter struct {
 }
 
 // newState returns the core with the stored policies, and their stored changes.
-func newState(limits map[string]int, stored []*policies.Policy, history []*changes.Change) state {
-	s := state{limits: limits, vhosts: map[string]*vhost{}, waits: map[uint64]*vhost{}}
+func newState(limits map[string]int, objects *budget.Objects, stored []*policies.Policy, history []*changes.Change) state {
+	s := state{limits: limits, objects: objects, vhosts: map[string]*vhost{}, waits: map[uint64]*vhost{}}
 	for _, p := range stored {
 		v := s.vhost(p.VHost)
 		v.set = v.set.With(p)
@@ -51,7 +55,8 @@ func newState(limits map[string]int, stored []*policies.Policy, history []*chang
 		v := s.vhost(c.VHost)
 		v.log = append(v.log, c)
 	}
-	for _, v := range s.vhosts {
+	for name, v := range s.vhosts {
+		s.hold(name, v)
 		v.log = changes.Restored(v.log)
 	}
 	return s
@@ -79,6 +84,7 @@ func (s *state) carryOut(c *command, r mail.Request, found bool, revision uint64
 	if c.next != nil {
 		answer.Change = c.log[len(c.log)-1].ID
 		v.set, v.log = c.next, c.log
+		s.hold(c.vhost, v)
 		s.apply(v)
 	}
 	v.waiting = append(v.waiting, waiter{v.change, r.ReplyTo, answer})
@@ -120,6 +126,8 @@ func (s *state) answerWaiting(v *vhost) {
 // actor of that name that is still running keeps its policies; waiting commands are answered.
 func (s *state) forgetVHost(m *mail.ForgetVHost, o outcome) {
 	if v := s.vhosts[m.Name]; v != nil {
+		v.set = policies.NewSet(m.Name)
+		s.hold(m.Name, v)
 		s.forget(v)
 		v.confirmed = v.change
 		s.answerWaiting(v)

@@ -14,6 +14,7 @@ const (
 	PriceQueue    = 3200
 	PriceExchange = 3200
 	PriceBinding  = 3500
+	PricePolicy   = 3000 // its pattern has another price (policies.Policy.Memory)
 	PriceSchedule = 8000 // with its last 50 runs; its definition is kept three times
 )
 
