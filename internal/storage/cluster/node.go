@@ -202,7 +202,7 @@ func (n *Node) start() (err error) {
 	// compact takes snapshots, by bytes; the log keeps what followers may need. An order to remove its last entry, too, is about a snapshot that
 	// was received, so that raft must not give it after others.
 	c.SnapshotInterval, c.SnapshotThreshold, c.TrailingLogs = time.Hour, math.MaxInt64, 1
-	if n.raft, err = raft.NewRaft(c, n.machine, n.log, ballots{n.ballots, n}, n.snapshots, n.transport); err != nil {
+	if n.raft, err = raft.NewRaft(c, n.machine, entries{n.log, n.snapshots}, ballots{n.ballots, n}, n.snapshots, n.transport); err != nil {
 		return err
 	}
 	close(n.ready)

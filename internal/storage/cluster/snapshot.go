@@ -185,3 +185,23 @@ func drop(l *raftlog.Log) error {
 	last, _ := l.LastIndex()
 	return l.DeleteRange(first, last)
 }
+
+// entries is the log as raft sees it: with the entry with which the snapshot ends, behind which the log may begin. Without it, raft refuses a call that a
+// leader repeats, if the first entry behind a copy is stored already, and gets copies for ever.
+type entries struct {
+	*raftlog.Log
+	snapshots *snapshots
+}
+
+// GetLog implements raft.LogStore.
+func (e entries) GetLog(index uint64, to *raft.Log) error {
+	err := e.Log.GetLog(index, to)
+	if errors.Is(err, raft.ErrLogNotFound) {
+		e.snapshots.mu.Lock()
+		defer e.snapshots.mu.Unlock()
+		if s := e.snapshots.saved; s != nil && s.Index == index {
+			*to, err = raft.Log{Index: index, Term: s.Term, Type: raft.LogNoop}, nil
+		}
+	}
+	return err
+}

@@ -121,6 +121,10 @@ func TestTail_CLU5(t *testing.T) {
 			if !n.snapshots.has(position{2, 5}) || !n.snapshots.has(position{1, 4}) || n.snapshots.has(position{2, 6}) {
 				t.Error("it does not have the copy, or more")
 			}
+			var e raft.Log
+			if err := (entries{n.log, n.snapshots}).GetLog(5, &e); last < 5 && (err != nil || e.Term != 2) {
+				t.Errorf("raft does not find the last entry of the copy: %v", err)
+			}
 			if last > 5 {
 				if err := <-failed; !errors.Is(err, ErrTail) {
 					t.Error(err)
