@@ -100,6 +100,10 @@ func TestCluster_CLU22(t *testing.T) {
 	if f.asked != "join rabbit@n1" {
 		t.Error(f.asked)
 	}
+	const clocks = "/api/x/health/cluster-clocks"
+	run(t, h, []step{{"GET", clocks, "", 200, `{"status":"ok"}`}})
+	f.state.Members[1].Ahead = -3 * time.Second
+	run(t, h, []step{{"GET", clocks, "", 503, `{"status":"failed","reason":"Clocks are ahead of that of candlemark@here: rabbit@n2 by -3s"}`}})
 	f.state.Members[2].Voter = true
 	run(t, h, []step{{"GET", check, "", 200, `{"status":"ok"}`}})
 	f.state = management.ClusterState{}

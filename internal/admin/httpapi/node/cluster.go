@@ -2,8 +2,10 @@ package node
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"candlemark/internal/admin/httpapi/rest"
@@ -81,6 +83,20 @@ func notCritical(r *rest.Request) (any, error) {
 		return health{Status: "ok", Reason: "single node cluster"}, nil
 	case c.Spare() < 1:
 		return unhealthy(health{Reason: "There are no more nodes online than a majority needs"}), nil
+	}
+	return healthy, nil
+}
+
+// clocksAgree checks that no wall clock of the cluster is more than a second away from this node's (CLU-10). Only a leader knows all of them.
+func clocksAgree(r *rest.Request) (any, error) {
+	var wrong []string
+	for _, m := range r.Broker.ClusterState().Members {
+		if m.Ahead.Abs() > time.Second {
+			wrong = append(wrong, fmt.Sprintf("%s by %v", m.Name, m.Ahead.Round(time.Millisecond)))
+		}
+	}
+	if len(wrong) > 0 {
+		return unhealthy(health{Reason: "Clocks are ahead of that of " + r.Node + ": " + strings.Join(wrong, ", ")}), nil
 	}
 	return healthy, nil
 }

@@ -44,6 +44,7 @@ var Routes = []rest.Route{
 	rest.Get("/api/x/settings", rest.Administrator, settings),
 	rest.Post("/api/x/shutdown", rest.Administrator, shutdown),
 	rest.Get("/api/x/dead-letters", rest.Monitor, deadLetters),
+	rest.Get("/api/x/health/cluster-clocks", rest.Anybody, clocksAgree),
 	rest.Get("/api/x/health/oldest-message", rest.Anybody, noOldMessages).Large(),
 	rest.Get("/api/x/lateness", rest.Monitor, lateness),
 	rest.Get("/api/x/cluster", rest.Monitor, cluster),
