@@ -41,9 +41,6 @@ func byName(groups []group) (rows []verb.Row) {
 	return rows
 }
 
-// verbNamed is nil for a name that no verb has.
-func verbNamed(name string) *verb.Row { return named(verbs, name) }
-
 // named returns the row with that name, nil if there is none.
 func named(rows []verb.Row, name string) *verb.Row {
 	if i := slices.IndexFunc(rows, func(v verb.Row) bool { return v.Name == name }); i >= 0 {

@@ -14,7 +14,7 @@ func TestRows(t *testing.T) {
 	known := verb.NewOptions(func(string) string { return "" })
 	for i := range verbs {
 		v := &verbs[i]
-		if _, known := instead[v.Name]; known || verbNamed(v.Name) != v {
+		if _, known := instead[v.Name]; known || named(verbs, v.Name) != v {
 			t.Errorf("%s is not the only one of that name", v.Name)
 		}
 		for _, option := range strings.Fields(v.Options) {
@@ -44,7 +44,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s with one more: %q", v.Name, text)
 		}
 	}
-	if verbNamed("set_polic") != nil || verbNamed("") != nil {
+	if named(verbs, "set_polic") != nil || named(verbs, "") != nil {
 		t.Error("a verb without a row")
 	}
 }
@@ -52,15 +52,15 @@ func TestRows(t *testing.T) {
 // Placeholders are replaced once: braces within values stay.
 func TestExpand(t *testing.T) {
 	o := verb.NewOptions(func(string) string { return "" })
-	c := verb.NewCall(verbNamed("set_permissions"), o, "here", []string{"{vhost}", "{read}", "w", "r"})
+	c := verb.NewCall(named(verbs, "set_permissions"), o, "here", []string{"{vhost}", "{read}", "w", "r"})
 	if got := c.Expand("{username} {conf} {write} {read} {vhost} {broker} {other}"); got != "{vhost} {read} w r / here {other}" {
 		t.Error(got)
 	}
-	c = verb.NewCall(verbNamed("delete_vhost"), o, "here", []string{"v"})
+	c = verb.NewCall(named(verbs, "delete_vhost"), o, "here", []string{"v"})
 	if got := c.Expand("{vhost}"); got != "v" || c.VHost != "v" {
 		t.Error(got, c.VHost)
 	}
-	c = verb.NewCall(verbNamed("set_user_tags"), o, "here", []string{"u", "a", "b"})
+	c = verb.NewCall(named(verbs, "set_user_tags"), o, "here", []string{"u", "a", "b"})
 	if got := c.Expand("{username} {tag}"); got != "u a, b" {
 		t.Error(got)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,17 +51,6 @@ func New(address string) (*Client, error) {
 		c.password, _ = u.User.Password()
 	}
 	return c, nil
-}
-
-// Reach sets how the API is reached: the prefix of its paths, "" for none, and the TLS configuration, nil for the
-// default. Call it before the first request.
-func (c *Client) Reach(prefix string, secure *tls.Config) {
-	c.base.Path = prefix
-	if secure != nil {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.TLSClientConfig = secure
-		c.http.Transport = transport
-	}
 }
 
 // Address returns where the client connects, without the password.
