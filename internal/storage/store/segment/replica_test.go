@@ -158,3 +158,37 @@ func (r *replicaRun) work(j *segment.Replica, number uint64) (settled uint64) {
 	}
 	return settled
 }
+
+// BenchmarkSurvey reads the metadata of a million messages, as a new leader of a cluster does.
+func BenchmarkSurvey(b *testing.B) {
+	j, _, err := segment.OpenReplica(vfs.OS, b.TempDir(), segment.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const entries, each = 1000, 1000
+	for n := range uint64(entries) {
+		records := make([]store.Record, each)
+		for i := range records {
+			seq := n*each + uint64(i) + 1
+			records[i] = store.Record{Kind: store.Put, First: seq, Last: seq, Deadline: store.Never, TTL: -1, Body: make([]byte, 100)}
+		}
+		done := make(chan error, 1)
+		j.Apply(&segment.Entry{Number: n + 1, Parts: []segment.Part{{Queue: 1, Records: records, Done: func(err error) { done <- err }}}})
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		got := make(chan error, 1)
+		j.Survey(func(lists map[store.QueueID][]store.Recovered, err error) {
+			if n := len(lists[1]); n != entries*each {
+				err = fmt.Errorf("%d messages", n)
+			}
+			got <- err
+		})
+		if err := <-got; err != nil {
+			b.Fatal(err)
+		}
+	}
+	_ = j.Close()
+}
