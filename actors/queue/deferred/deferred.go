@@ -1,7 +1,7 @@
 package deferred
 
 import (
-	"slices"
+	"cmp"
 
 	"github.com/tidwall/btree"
 
@@ -15,7 +15,7 @@ type Deferred struct {
 	messages *backlog.Backlog
 	wheel    wheel.Wheel[*backlog.Backlog] // messages that expire
 	there    map[uint64]backlog.Handle     // by number
-	order    []uint64                      // ascending numbers, possibly including removed messages
+	order    btree.BTreeG[uint64]          // the numbers
 	bytes    int64
 	due      []backlog.Handle // fired by the wheel, reused
 	until    map[uint64]int64 // when postponed messages are ready again, by number; others wait for a consumer
@@ -37,6 +37,7 @@ func New(b *backlog.Backlog) *Deferred {
 	return &Deferred{
 		messages: b, wheel: wheel.New(b), there: map[uint64]backlog.Handle{}, until: map[uint64]int64{},
 		waiting: *btree.NewBTreeGOptions(postponed.before, btree.Options{NoLocks: true}),
+		order:   *btree.NewBTreeGOptions(cmp.Less[uint64], btree.Options{NoLocks: true}),
 	}
 }
 
@@ -59,9 +60,7 @@ func (s *Deferred) Bytes() int64 {
 // Add adds a message that is not ready and that no consumer holds; now is in wall ms.
 func (s *Deferred) Add(h backlog.Handle, now int64) {
 	seq := s.messages.Seq(h)
-	if i, found := slices.BinarySearch(s.order, seq); !found {
-		s.order = slices.Insert(s.order, i, seq)
-	}
+	s.order.Set(seq)
 	s.there[seq] = h
 	s.bytes += s.messages.Size(h)
 	if s.wheel.Len() == 0 {
@@ -122,11 +121,8 @@ func (s *Deferred) forget(h backlog.Handle) {
 		s.waiting.Delete(postponed{until, seq})
 	}
 	delete(s.there, seq)
+	s.order.Delete(seq)
 	s.bytes -= s.messages.Size(h)
-	if len(s.order) > 2*len(s.there)+64 {
-		s.order = slices.DeleteFunc(s.order, func(seq uint64) bool { _, is := s.there[seq]; return !is })
-		s.order = slices.Clip(s.order)
-	}
 }
 
 // Find returns the message with that number.
@@ -144,15 +140,7 @@ func (s *Deferred) From(after uint64, yield func(h backlog.Handle) bool) {
 	if s == nil {
 		return
 	}
-	i, found := slices.BinarySearch(s.order, after)
-	if found {
-		i++
-	}
-	for _, seq := range s.order[i:] {
-		if h, is := s.there[seq]; is && !yield(h) {
-			return
-		}
-	}
+	s.order.Ascend(after, func(seq uint64) bool { return seq == after || yield(s.there[seq]) })
 }
 
 // First returns the message with the lowest number.
@@ -160,12 +148,8 @@ func (s *Deferred) First() (h backlog.Handle, ok bool) {
 	if s == nil {
 		return 0, false
 	}
-	for ; len(s.order) > 0; s.order = s.order[1:] { // removed messages are skipped for good
-		if h, ok = s.there[s.order[0]]; ok {
-			return h, true
-		}
-	}
-	return 0, false
+	seq, ok := s.order.Min()
+	return s.there[seq], ok
 }
 
 // Detach takes a message off the wheel so that its deadline can be changed, and reports whether it was in the Deferred. Reattach

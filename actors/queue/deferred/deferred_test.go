@@ -3,6 +3,7 @@ package deferred
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"candlemark/actors/queue/backlog"
@@ -74,8 +75,8 @@ func TestSet_DEFER2(t *testing.T) {
 			t.Fatalf("%d are postponed, not %d; the next is due at %d, at %d", s.Postponed(), len(until), next, now)
 		}
 		checkOrder(t, s, rng.Uint64N(seq), there)
-		if s.Len() != len(there) || s.Bytes() != 3*int64(len(there)) || len(s.order) > 2*len(there)+65 {
-			t.Fatalf("%d, %d bytes, %d numbers, want %d", s.Len(), s.Bytes(), len(s.order), len(there))
+		if s.Len() != len(there) || s.Bytes() != 3*int64(len(there)) || s.order.Len() != len(there) {
+			t.Fatalf("%d, %d bytes, %d numbers, want %d", s.Len(), s.Bytes(), s.order.Len(), len(there))
 		}
 	}
 }
@@ -105,7 +106,7 @@ func checkOrder(t *testing.T, s *Deferred, after uint64, there map[uint64]backlo
 	})
 }
 
-// TestFirst_DEFER4: taking the first message skips removed ones only once, so that a purge takes one step per message.
+// TestFirst_DEFER4: a purge takes the messages in their order.
 func TestFirst_DEFER4(t *testing.T) {
 	var b backlog.Backlog
 	s := New(&b)
@@ -119,34 +120,28 @@ func TestFirst_DEFER4(t *testing.T) {
 		if !ok || b.Seq(h) != seq {
 			t.Fatalf("%d, %v, want %d", h, ok, seq)
 		}
-		if s.order[0] != seq {
-			t.Fatalf("%d that are gone are before %d", seq-s.order[0], seq)
-		}
 		s.Take(h)
 	}
-	if _, ok := s.First(); ok || len(s.order) > 0 {
-		t.Errorf("%d left", len(s.order))
+	if _, ok := s.First(); ok || s.order.Len() > 0 {
+		t.Errorf("%d left", s.order.Len())
 	}
 }
 
-// TestForget_DEFER2: removed numbers are cleared together, once they exceed 64 and half of all, so that the cost of a removal
-// does not depend on the number of messages.
-func TestForget_DEFER2(t *testing.T) {
-	var b backlog.Backlog
-	s := New(&b)
-	var all []backlog.Handle
-	for seq := uint64(1); seq <= 1000; seq++ {
-		h := b.Push(&backlog.Record{Seq: seq, Deadline: 1 << 40})
-		b.Take(h)
-		s.Add(h, 0)
-		all = append(all, h)
-	}
-	const half = (1000 - 64) / 2
-	for left := 999; left >= half-1; left-- {
-		s.Take(all[left])
-		if n := len(s.order); left >= half && n != 1000 || left < half && n != left {
-			t.Fatalf("%d numbers of %d messages", n, left)
-		}
+// BenchmarkAddBackwards adds messages in descending order: the cost of each must not grow with their number.
+func BenchmarkAddBackwards(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				var all backlog.Backlog
+				s := New(&all)
+				for seq := uint64(n); seq > 0; seq-- {
+					h := all.Push(&backlog.Record{Seq: seq, Deadline: 1 << 40})
+					all.Take(h)
+					s.Add(h, 0)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/message")
+		})
 	}
 }
 
