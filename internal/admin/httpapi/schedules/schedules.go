@@ -40,8 +40,11 @@ type Broker interface {
 var all = rest.Resource[item]{
 	Items: func(r *rest.Request) ([]item, error) {
 		list, err := r.Broker.ListSchedules(r.Context(), r.VHost, "")
-		state := r.URL.Query().Get("state")
-		return rest.Forms(list, func(s *management.Schedule) bool { return r.Sees(s.VHost) && (state == "" || s.State == state) }, func(s *management.Schedule) item {
+		query := r.URL.Query()
+		state, queue := query.Get("state"), query.Get("queue")
+		return rest.Forms(list, func(s *management.Schedule) bool {
+			return r.Sees(s.VHost) && (state == "" || s.State == state) && (queue == "" || s.Spec != nil && s.Spec.ToQueue && s.Spec.Key == queue)
+		}, func(s *management.Schedule) item {
 			return form(s, r.Monitors() || reads(r.Users, r.User, s.VHost, s.Name))
 		}), err
 	},

@@ -15,8 +15,9 @@ import { Strip } from '../strip.js';
 import { table } from '../table.js';
 import { locks, scheduled } from './locks.js';
 import { messages, publish } from './messages.js';
+import { timing } from './schedules.js';
 
-const minutes = 10 * 60e3, maxLocks = 1000;
+const minutes = 10 * 60e3, maxLocks = 1000, maxSchedules = 20;
 const lines = [['published', 'publish_details', 'in'], ['delivered', 'deliver_get_details', 'out'], ['acknowledged', 'ack_details', 'ack']];
 
 /** parts of the page, in the order of its menu: show(where, about, params) returns a function that ends it; needs is the right for it. */
@@ -189,14 +190,14 @@ function facts(of) {
 }
 
 function overview(where, about) {
-  const chart = new LineChart('Messages per second', minutes), lease = el('div'), is = el('div'), ages = el('div');
+  const chart = new LineChart('Messages per second', minutes), lease = el('div'), is = el('div'), ages = el('div'), recurring = el('section', { class: 'card', hidden: true });
   const leads = { expires_within: ['messages', { order: 'deadline' }], scheduled_within: ['scheduled'], unacked_longer_than: ['locks'], lease_ends_within: ['overview'] };
   const strip = new Strip((filters) => leadTo(...leads[Object.keys(filters)[0]]), 'Show them.');
   const leadTo = (show, state) => (mayLook(about, parts[show]) ? about.link(show, state) : null), hint = el('p', { class: 'hint' });
   where.append(el('section', { class: 'card', 'aria-labelledby': 'due' }, el('h2', { id: 'due' }, 'What is due'), strip.element, hint),
     el('section', { class: 'card' }, chart.element),
     el('div', { class: 'beside' }, el('section', { class: 'card' }, el('h2', null, 'Lease'), lease), el('section', { class: 'card' }, el('h2', null, 'The queue'), is)),
-    el('section', { class: 'card' }, el('h2', null, 'Waiting and processing'), ages));
+    el('section', { class: 'card' }, el('h2', null, 'Waiting and processing'), ages), recurring);
   let ends = [], note = about.may('read') ? '' : 'Locks are not counted: you may not read this queue.';
   const draw = (q) => {
     strip.draw(dueIn(q, ends, brokerNow()), Math.max(q.messages_ready - q.messages_expiring, 0));
@@ -213,8 +214,16 @@ function overview(where, about) {
     note = next === null ? '' : `Only locks of the first ${format.number(maxLocks)} unacked messages are counted.`;
     draw(about.queue);
   }, 5000, about.context.report);
+  const publishing = poll(async (signal) => {
+    const list = await get(path('api/x/schedules', about.vhost), { query: { queue: about.name, columns: 'name,vhost,cron,zone,every,at,status' }, signal });
+    recurring.hidden = list.length === 0;
+    recurring.replaceChildren(table('Schedules', ['Schedule', 'Times', 'State', 'Next run'], list.slice(0, maxSchedules).map((s) => [
+      el('a', { href: href(['schedules', s.vhost, s.name]) }, s.name), timing(s), s.status.state, s.status.next ? when(format, s.status.next, true) : '–',
+    ]), ''), el('p', { class: 'hint' }, list.length > maxSchedules ? `and ${format.number(list.length - maxSchedules)} more` : ''));
+  }, 10000, about.context.report);
   return () => {
     unsubscribe();
+    publishing.stop();
     if (asking) asking.stop();
     chart.end();
     strip.end();

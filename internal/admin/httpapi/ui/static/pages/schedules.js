@@ -7,7 +7,7 @@ import { button, buttons, choose, Facts, field, figure, inVHost, link, listOf, m
 import { parsed } from '../policy.js';
 
 const at = (s, ...more) => path('api/x/schedules', s.vhost, s.name, ...more), day = 86400e3, rows = 12, ticks = 500;
-const timing = (s) => (s.cron ? `${s.cron}${s.zone ? ` (${s.zone})` : ''}` : s.every !== undefined ? `every ${typeof s.every === 'number' ? format.duration(s.every) : s.every}` : `at ${[s.at].flat().length} dates`);
+export const timing = (s) => (s.cron ? `${s.cron}${s.zone ? ` (${s.zone})` : ''}` : s.every !== undefined ? `every ${typeof s.every === 'number' ? format.duration(s.every) : s.every}` : `at ${[s.at].flat().length} dates`);
 const target = (s) => (s.queue !== undefined ? `queue ${s.queue}` : `exchange ${s.exchange || '(AMQP default)'} ${s.routing_key ?? ''}`);
 const shown = ['name', 'vhost', 'status', 'created'];
 const definition = (s) => Object.fromEntries(Object.entries(s).filter(([k]) => !shown.includes(k)));
