@@ -52,6 +52,7 @@ const (
 	keyRetryLadder    = "delayed-retry-ladder"
 	keyRetryJitter    = "delayed-retry-jitter"
 	keyDeliverAfter   = "deliver-after"
+	keyRequests       = "expired-requests"
 )
 
 // The string values that have a meaning here.
@@ -65,6 +66,7 @@ const (
 	strategyLeastOnce  = "at-least-once"
 	locatorClientLocal = "client-local"
 	deliverAfterCommit = "commit"
+	answerRequests     = "answer"
 )
 
 // The values of the setting for scheduled messages that came due while the broker was down.
@@ -85,6 +87,7 @@ var (
 	retries    = []string{retry.All, retry.Failed, retry.Returned, retry.Disabled}
 	locators   = []string{locatorClientLocal, "balanced", "random", "least-leaders"}
 	afters     = []string{"write", deliverAfterCommit}
+	requests   = []string{"drop", answerRequests}
 	orders     = []string{expiryOrderEager, expiryOrderStrict}
 	overdue    = []string{OverdueDeliver, OverdueDeadLetter, OverdueDrop}
 )

@@ -85,6 +85,8 @@ func TestParseDefinition(t *testing.T) {
 		{"PAUSE-3", `{"paused-until":"tomorrow"}`, `<<"tomorrow">> is not a valid paused-until value: a date such as 2027-01-01T08:00:00Z, ms since 1970, or forever`},
 		{"PAUSE-3 no time", `{"paused-until":0}`, "0 is not a valid paused-until value: a date such as 2027-01-01T08:00:00Z, ms since 1970, or forever"},
 		{"PAUSE-3 forever", `{"paused-until":"forever"}`, ""},
+		{"ANS-1", `{"expired-requests":"answer"}`, ""},
+		{"ANS-1 another value", `{"expired-requests":true}`, "true is not a valid expired-requests value"},
 		{"RETRY-6 ladder", `{"delayed-retry-ladder":"never"}`, "<<\"never\">> is not a valid delayed-retry-ladder value: 1 to 32 delays such as 1s,10s,1m"},
 		{"RETRY-6 ladder and multiplier", `{"delayed-retry-ladder":"1s","delayed-retry-multiplier":2}`, "delayed-retry-ladder has all delays: it goes without delayed-retry-multiplier"},
 		{"RETRY-6 multiplier alone", `{"delayed-retry-multiplier":2}`, "delayed-retry-min is required with delayed-retry-multiplier"},

@@ -82,6 +82,8 @@ type QueueSettings struct {
 	ReleaseRate int64
 	// DeliverAfterCommit: what a classic queue of a cluster tells waits for its records, as it always does for quorum queues (CLU-16).
 	DeliverAfterCommit bool
+	// AnswerRequests: requests that would be dropped are answered (ANS-1).
+	AnswerRequests bool
 
 	EntitySettings
 }
@@ -123,6 +125,8 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q.PausedUntil, _ = endOfPause(v)
 	after, _ := textOf(args, e, keyDeliverAfter)
 	q.DeliverAfterCommit = after == deliverAfterCommit
+	requests, _ := textOf(args, e, keyRequests)
+	q.AnswerRequests = requests == answerRequests
 	q.EntitySettings = entitySettings(args, e)
 	q.Retry = retrySettings(args, e)
 	if KindOf(args) == KindQuorumQueue {

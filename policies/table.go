@@ -223,6 +223,8 @@ var allKeys = []key{
 	},
 	own(keyDeliverAfter, oneFrom(afters), "in a cluster, whether a classic queue delivers messages when a majority has them", argumentWins,
 		checkEnum("invalid_deliver_after", afters...), oneOf(afters...), "is not a valid deliver-after value"),
+	own(keyRequests, oneFrom(requests), "whether requests that expire, or end otherwise without a dead-letter exchange, are answered", argumentWins,
+		checkEnum("invalid_expired_requests", requests...), oneOf(requests...), "is not a valid expired-requests value"),
 	{name: keySessions, value: onOrOff, means: "messages belong to sessions", argument: argument{onQuorum, checkBool, 0, last}},
 }
 

@@ -24,3 +24,6 @@ func ReplaceReplyTo(raw []byte, to string) []byte {
 	b := make([]byte, 0, at+1+len(to)+len(c.b))
 	return append(appendShort(append(b, raw[:at]...), to), c.b...)
 }
+
+// HasReplyTo reports whether raw properties have reply-to.
+func HasReplyTo(raw []byte) bool { return len(raw) >= 2 && raw[0]&byte(FlagReplyTo>>8) != 0 }

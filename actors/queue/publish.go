@@ -237,7 +237,7 @@ func (a *incoming) accept() verdict {
 		a.direct = true
 		a.deliveries.DeliverDirect(c, a.m, a.batch.Chunk, deadline, a.now)
 		return taken
-	case c == nil && late && !a.messages.ShouldDeadLetter(store.Expired):
+	case c == nil && late && !a.messages.ShouldDeadLetter(store.Expired) && !a.messages.Settings.AnswerRequests:
 		a.messages.Notices.Dropped(store.Expired)
 		return taken
 	}

@@ -108,6 +108,7 @@ func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *messa
 			return err
 		}
 	}
+	s.queues.Routes.AllowAnswer(m, targets)
 	s.queues.Trace(m, targets)
 	histories := s.queues.Routes.Histories()
 	if s.tx != nil {

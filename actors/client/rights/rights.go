@@ -120,8 +120,11 @@ func (r *Rights) Answer(replyTo []byte) error {
 	if len(replyTo) == 0 || string(replyTo) == topology.ReplyName {
 		return nil
 	}
-	return r.Check(auth.Exchange, "", auth.Write)
+	return r.Replies()
 }
+
+// Replies checks that the user may publish through the default exchange, which leads to every queue.
+func (r *Rights) Replies() error { return r.Check(auth.Exchange, "", auth.Write) }
 
 // UserID checks the user-id property: it must be the user's name, unless the user has the tag to impersonate.
 func (r *Rights) UserID(name []byte) error {

@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/routing/message"
 	"candlemark/internal/routing/routefinder"
 	"candlemark/internal/routing/topology"
+	"candlemark/protocol"
 )
 
 // RouteCache finds the routes of publishes. It caches the exchange and route of the last publish, as most publishers use
@@ -263,6 +264,22 @@ func (r *RouteCache) CheckMoments(targets []*Target, headers []byte) error {
 		}
 	}
 	return nil
+}
+
+// AllowAnswer lets the broker answer a request (ANS-2), if a queue on its route answers requests or holds them until they are
+// due, and the publisher may publish through the default exchange.
+func (r *RouteCache) AllowAnswer(m *message.Message, targets []*Target) {
+	if !protocol.HasReplyTo(m.Header) {
+		return
+	}
+	for _, t := range targets {
+		if c := t.Queue.Schedules.Config(); t.Queue.Holds() || c != nil && c.Answers {
+			if r.rights.Replies() == nil {
+				m.Overlay = m.Overlay.MayBeAnswered()
+			}
+			return
+		}
+	}
 }
 
 // Queues returns the queues of targets.

@@ -93,5 +93,6 @@ func (s *publishing) tryRoute(d *transfer, message []byte, maxSteps int) error {
 	if s.queues.Routes.Over() || s.queues.Routes.Steps() > maxSteps {
 		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "the batch goes to too many queues: send smaller batches")
 	}
+	s.queues.Routes.AllowAnswer(&d.Message, targets)
 	return d.CheckTimes(targets, s.queues.Routes)
 }

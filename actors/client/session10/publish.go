@@ -188,6 +188,7 @@ func (s *publishing) routed(d *transfer, targets []*routing.Target) {
 		s.refuse(d, err)
 		return
 	}
+	s.queues.Routes.AllowAnswer(m, targets)
 	outcome := amqp10.State{Kind: amqp10.Released}
 	if p := d.link.publisher; len(targets) > 0 && d.tx != nil {
 		outcome.Kind = amqp10.Accepted

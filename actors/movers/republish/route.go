@@ -43,13 +43,16 @@ func (s *state) route(b *batch, end int) {
 	s.router.Forget()
 }
 
-// prepare makes a message what its targets get: it is stamped, unless it is no dead letter.
-func (s *state) prepare(b *batch, m *message.Message, exchange, key []byte) {
+// prepare makes a message what its targets get: it is stamped, unless it is no dead letter. It returns false for a message that
+// nobody gets.
+func (s *state) prepare(b *batch, m *message.Message, exchange, key []byte) bool {
 	switch {
 	case b.Release:
 		m.Overlay = m.Overlay.Released(timeheaders.DelayOf(m.Header)) // so that it is not delayed again (DLY-4)
 	case b.Forward:
 		s.moveOn(m)
+	case b.Respond:
+		return answer(m, b)
 	case b.Replay:
 	default:
 		s.stamp(b, m)
@@ -58,6 +61,7 @@ func (s *state) prepare(b *batch, m *message.Message, exchange, key []byte) {
 			m.RoutingKey = key // otherwise all of its own keys (DL-15)
 		}
 	}
+	return true
 }
 
 // routeOne prepares and routes one message.
@@ -67,8 +71,9 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	defer s.drop(b, l)
 	found, prepared := b.found, b.prepared
 	b.found, b.prepared = nil, false
-	if !prepared { // it has not waited for its route, or for permission to be copied
-		s.prepare(b, m, exchange, key)
+	if !prepared && !s.prepare(b, m, exchange, key) { // it has not waited for its route, or for permission to be copied
+		s.forget(b, l.id)
+		return
 	}
 	targets, histories, caps := s.targets(dir, x, b, m, found)
 	if b.waiting != nil {
@@ -137,6 +142,11 @@ func (s *state) targets(
 			s.warnings.line(s.log, unroutable).Str("queue", b.Queue).Str("exchange", x.Name).Err(found.Err).Msg("a dead letter cannot be routed")
 		}
 		return found.Queues, found.Histories, found.Caps
+	}
+	if b.Respond {
+		if q := s.vhost.Requester(m.RoutingKey); q != nil {
+			return []*topology.Queue{q}, nil, nil
+		}
 	}
 	queues = s.router.targets(dir, x, m)
 	s.steps += s.router.Steps() + len(queues)

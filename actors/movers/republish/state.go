@@ -123,9 +123,12 @@ func (s *state) take(d *mail.DeadLetter) {
 	if s.finishing != nil {
 		return
 	}
-	s.sources.add(&batch{
-		DeadLetter: d, pending: make([]pendingMessage, len(d.Messages)), stats: s.stats.ByReason(d.Reason),
-	})
+	stats := s.stats.ByReason(d.Reason)
+	if d.Respond {
+		d.Stored = nil // an answer is no copy
+		stats = &s.stats.Answered
+	}
+	s.sources.add(&batch{DeadLetter: d, pending: make([]pendingMessage, len(d.Messages)), stats: stats})
 	if !s.continuing {
 		s.step()
 	}

@@ -16,6 +16,8 @@ type Stats struct {
 	Forwarded ReasonStats
 	// Delayed are not dead letters, but messages that delayed exchanges have released (DLY-4).
 	Delayed ReasonStats
+	// Answered are not dead letters, but requests that queues have dropped and that are answered (ANS-1).
+	Answered ReasonStats
 	// Replayed are not dead letters, but messages that recent-history exchanges have sent to other exchanges
 	// (DEC-17).
 	Replayed ReasonStats

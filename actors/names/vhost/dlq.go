@@ -53,7 +53,7 @@ func (q *queue) schedule(s *policies.QueueSettings) {
 	if q.queue.Schedules == nil { // it is not published yet
 		q.queue.Schedules = &timeheaders.Schedules{}
 	}
-	q.queue.Schedules.Set(timeheaders.Config{Schedules: s.DelayedMessages, DeliverAt: s.DeliverAtHeader, ExpiresAt: s.ExpiresAtHeader})
+	q.queue.Schedules.Set(timeheaders.Config{Schedules: s.DelayedMessages, DeliverAt: s.DeliverAtHeader, ExpiresAt: s.ExpiresAtHeader, Answers: s.AnswerRequests})
 }
 
 // policiesExcluded returns the names by which user policies do not match q.

@@ -16,7 +16,7 @@ func (l *DeadLetters) Flush(now clock.Instant, dates clock.Dates, limit int) (mo
 		return false
 	}
 	b := batch{now: now, dates: dates}
-	for n := 0; (l.hasRoom() || !l.Settings.HasDLX) && l.sent < l.all.Last(); n++ {
+	for n := 0; (l.hasRoom() || !l.Settings.HasDLX && !l.Settings.AnswerRequests) && l.sent < l.all.Last(); n++ {
 		if n == max(limit, Limit) {
 			return true
 		}
@@ -59,7 +59,7 @@ func (l *DeadLetters) add(b *batch, id uint64, x deadLetter) bool {
 	case l.waits(x):
 		l.await(id, b.now)
 		return true
-	case !l.Settings.HasDLX:
+	case !l.Settings.HasDLX && !l.answers(x.reason):
 		l.all.Take(id)
 		l.uncount(x)
 		l.lost++
@@ -102,6 +102,12 @@ func (l *DeadLetters) waits(x deadLetter) bool {
 	return l.Waits && !l.Settings.HasDLX && x.reason != store.Forwarded
 }
 
+// answers reports whether requests that end for the reason why are answered instead of dead-lettered (ANS-1).
+func (l *DeadLetters) answers(why store.Reason) bool {
+	s := l.Settings
+	return s.AnswerRequests && why != store.Forwarded && !l.Queue.Holds() && (!s.HasDLX || why == store.Expired && s.DropExpired && !l.Waits)
+}
+
 // newMail returns a mail for dead letters for the given reason; date is the time for x-death, in s since 1970.
 func (l *DeadLetters) newMail(why store.Reason, date int64) *mail.DeadLetter {
 	m := &mail.DeadLetter{From: l.Self, Queue: l.Queue.Name, Incarnation: l.Queue.Incarnation, Epoch: l.epoch}
@@ -109,6 +115,8 @@ func (l *DeadLetters) newMail(why store.Reason, date int64) *mail.DeadLetter {
 	switch {
 	case why == store.Forwarded:
 		m.Reason, m.Forward, m.Exchange = "forwarded", true, s.ForwardTo
+	case l.answers(why):
+		m.Reason, m.Respond = Reasons[why], true
 	case l.Queue.Holds():
 		m.Reason, m.Release, m.Exchange, m.Time = "delayed", true, s.DeadLetterExchange, date
 	default:

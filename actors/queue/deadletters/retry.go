@@ -37,7 +37,7 @@ type retries struct {
 // guarantee returns the guarantee to request for a message.
 func (l *DeadLetters) guarantee(x deadLetter, now clock.Instant) mail.Guarantee {
 	switch {
-	case l.Last:
+	case l.Last || l.answers(x.reason):
 		return mail.Drop
 	case l.Settings.DeadLetterAtLeastOnce || l.Settings.DeadLetterQueue || x.reason == store.Forwarded:
 		return mail.AtLeastOnce

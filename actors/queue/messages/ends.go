@@ -18,7 +18,7 @@ func (s *Messages) ShouldDeadLetter(why store.Reason) bool {
 // EndReady ends a ready message: it is dropped, or dead-lettered if there is an exchange. The caller must have taken
 // it off the wheel.
 func (s *Messages) EndReady(h backlog.Handle, why store.Reason) {
-	if s.ShouldDeadLetter(why) {
+	if s.ShouldDeadLetter(why) || s.Settings.AnswerRequests {
 		s.Backlog.Take(h)
 	}
 	s.End(h, why)
@@ -34,10 +34,13 @@ func (s *Messages) Expire(h backlog.Handle, now clock.Instant) {
 
 // End implements deadletters.Owner.
 func (s *Messages) End(h backlog.Handle, why store.Reason) {
-	if s.ShouldDeadLetter(why) {
+	switch {
+	case s.ShouldDeadLetter(why):
 		s.queue.Sent.Count(deaths[why])
 		s.ensureDeadLetters().Add(h, why)
-	} else {
+	case s.Settings.AnswerRequests: // by the dead-letter actor, too
+		s.ensureDeadLetters().Add(h, why)
+	default:
 		s.Drop(h, why)
 	}
 }

@@ -27,6 +27,8 @@ type DeadLetter struct {
 	// Replay: the messages are not dead letters. An exchange has kept them for a binding to Exchange, where they are
 	// routed unchanged.
 	Replay bool
+	// Respond: the messages are dropped; requests among them are answered (ANS-1). Exchange is "".
+	Respond bool
 	// Guarantee applies to messages that cannot be enqueued.
 	Guarantee Guarantee
 	// Epoch is the queue's current epoch; a reply with Lost returns it.

@@ -1,4 +1,5 @@
 """TTL at any position, dead letters, x-death, queues that expire or are deleted, delays."""
+import json
 import time
 
 import common
@@ -127,4 +128,17 @@ def delayed_exchange(ch):
                   ch.exchange_declare, "py.untyped", "x-delayed-message")
 
 
-common.run(any_position, queue_ttl, rejected, zero, queue_ends, cancelled, delayed, delayed_exchange)
+def expired_request(ch):
+    """A caller over direct reply-to gets the broker's answer when its request expires."""
+    queue = common.queue(ch, expired_requests="answer")
+    got = []
+    ch.basic_consume("amq.rabbitmq.reply-to", lambda _ch, _method, properties, body: got.append((properties, body)), auto_ack=True)
+    ch.basic_publish("", queue, b"price?", pika.BasicProperties(reply_to="amq.rabbitmq.reply-to", correlation_id="c1", expiration="50"))
+    until = time.monotonic() + common.PATIENCE
+    while not got and time.monotonic() < until:
+        ch.connection.process_data_events(time_limit=1)
+    (properties, body), = got
+    common.equal((properties.type, properties.correlation_id, json.loads(body)["error"]), ("candlemark.error", "c1", "expired"))
+
+
+common.run(any_position, queue_ttl, rejected, zero, queue_ends, cancelled, delayed, delayed_exchange, expired_request)

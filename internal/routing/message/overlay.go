@@ -43,6 +43,8 @@ type Overlay struct {
 	// (DL-32).
 	Copied bool
 	Copies uint32
+	// Answerable: its publisher may publish to the queue named in reply-to, so that the broker may send an answer there (ANS-2).
+	Answerable bool
 	// EnqueuedAt and ExpiresAt are shown to consumers of a queue that stamps its deliveries, in wall ms, as
 	// x-enqueued-at and x-expires-at, which is absent for 0. They belong to one delivery and are never stored.
 	EnqueuedAt, ExpiresAt int64
@@ -106,8 +108,21 @@ func (o *Overlay) Died(d Death) *Overlay {
 func (o *Overlay) lasting() *Overlay {
 	return &Overlay{
 		CC: o.CC, BCC: o.BCC, Delayed: o.Delayed, Held: o.Held, Annotations: o.Annotations, Properties: o.Properties, amends: o.amends,
-		Failed: o.Failed,
+		Failed: o.Failed, Answerable: o.Answerable,
 	}
+}
+
+// answerable is shared by messages without other additions.
+var answerable = &Overlay{Answerable: true}
+
+// MayBeAnswered returns the overlay of a message that is Answerable. o may be nil.
+func (o *Overlay) MayBeAnswered() *Overlay {
+	if o == nil {
+		return answerable
+	}
+	next := *o
+	next.Answerable = true
+	return &next
 }
 
 // After returns the history of a message from History, combined with the lasting fields of o, its overlay, which may be

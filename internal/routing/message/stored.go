@@ -22,6 +22,7 @@ const (
 	markFailed
 	markTyped
 	markCopied
+	markAnswerable
 )
 
 // ErrOverlay: the stored bytes are not an overlay, or one of a later version.
@@ -29,7 +30,7 @@ var ErrOverlay = errors.New("message: not an overlay of a known version")
 
 // Append adds the stored form of o to dst; nothing for nil. DecodeOverlay reads it back:
 //
-//	version, a uvarint of bits for DropExpiration, AddDeathCount, Delayed, Held, Hops and amendments; then DeliveryCount,
+//	version, a uvarint of bits for DropExpiration, AddDeathCount, Delayed, Held, Hops, amendments and Answerable; then DeliveryCount,
 //	the deaths, First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables, then
 //	tables of their encodings if there are Typed values), DiedAfter, Failed and Copies, with numbers as uvarints, texts
 //	after their length and lists after their count
@@ -88,6 +89,7 @@ func (o *Overlay) marks() (marks uint64) {
 		{o.Failed != 0, markFailed},
 		{o.typed(), markTyped},
 		{o.Copied, markCopied},
+		{o.Answerable, markAnswerable},
 	} {
 		if m.is {
 			marks |= m.mark
@@ -137,7 +139,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 		return nil, ErrOverlay
 	}
 	d := decoder{rest: data[1:]}
-	marks := d.number(2*markCopied - 1)
+	marks := d.number(2*markAnswerable - 1)
 	o := &Overlay{DropExpiration: marks&markDrop != 0, AddDeathCount: marks&markCount != 0, DeliveryCount: uint32(d.number(math.MaxUint32))}
 	if n := d.count(); n > 0 {
 		o.Deaths = make([]Death, n)
@@ -151,7 +153,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	o.First = Origin{Queue: d.text(), Reason: d.text(), Exchange: d.text()}
 	o.Last = Origin{Queue: d.text(), Reason: d.text(), Exchange: d.text()}
 	o.CC, o.BCC = d.list(), d.list()
-	o.Held = marks&markHeld != 0
+	o.Held, o.Answerable = marks&markHeld != 0, marks&markAnswerable != 0
 	if marks&markDelayed != 0 {
 		o.Delayed = int64(d.number(math.MaxInt64))
 	}

@@ -24,6 +24,7 @@ func overlays() []*Overlay {
 		{Held: true},
 		{Hops: 4},
 		{Copied: true},
+		{Answerable: true, Held: true},
 		{Copied: true, Copies: math.MaxUint32, Failed: 2},
 		{DiedAfter: math.MaxUint32},
 		{DiedAfter: 1, Hops: 4, Delayed: 7},

@@ -16,7 +16,7 @@ const DeliverAtHeader = "x-deliver-at"
 // EarliestMoment is the lowest number of ms since 1970 that is accepted, in 1973. A lower one is probably in seconds.
 const EarliestMoment = 100_000_000_000
 
-// Config names the time headers that a queue honours.
+// Config names the time headers that a queue honours, and what else publishers have to know of it.
 type Config struct {
 	// Schedules reports whether the queue keeps messages scheduled that ask for it; DeliverAt is the name of an
 	// additional header with the time of release, "" for none.
@@ -24,6 +24,8 @@ type Config struct {
 	DeliverAt string
 	// ExpiresAt is the name of the header with the time of expiry, "" for none (TTL-9).
 	ExpiresAt string
+	// Answers reports whether the queue has requests answered that it would drop (ANS-2).
+	Answers bool
 }
 
 // Schedules holds a queue's current Config, as set by its policies. The zero value and nil honour no header. It is safe

@@ -22,6 +22,7 @@ export const keys = [
   ['deliver-at-header', 'name', 'header with the due date of messages'],
   ['delivery-limit', 'number', 'failed deliveries after which a message is dead-lettered, -1 for no limit'],
   ['duplicate-detection-window', 'ms', 'time during which a message-id is not accepted again'],
+  ['expired-requests', 'drop, answer', 'whether requests that expire, or end otherwise without a dead-letter exchange, are answered'],
   ['expires', 'ms', 'time without use after which the queue is deleted'],
   ['expires-at-header', 'name', 'header with the expiration date of messages'],
   ['expires-dead-letters-backlog', 'true or false', 'messages of an expired queue are dead-lettered'],
