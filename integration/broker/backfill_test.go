@@ -172,3 +172,22 @@ func TestImportPaused_REC1(t *testing.T) {
 		}
 	})
 }
+
+// TestScheduleUserDeleted_REC12: the log warns when a user is deleted as whom schedules publish.
+func TestScheduleUserDeleted_REC12(t *testing.T) {
+	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
+		w := bubbleWeb(b)
+		for _, user := range []string{"app", "idle"} {
+			w.want(201, "", "PUT", "/api/users/"+user, `{"password":"secret","tags":""}`)
+		}
+		for _, name := range []string{"a", "b"} {
+			putSchedule(b, name, `{"every":"1h","queue":"q","user":"app"}`)
+		}
+		w.want(204, "", "DELETE", "/api/users/idle", "")
+		w.want(204, "", "DELETE", "/api/users/app", "")
+		const warning = `"user":"app","schedules":2,"message":"a user was deleted as whom schedules publish`
+		if b.Log.Count("as whom schedules publish") != 1 || b.Log.Count(warning) != 1 {
+			t.Error("no warning, or another")
+		}
+	})
+}

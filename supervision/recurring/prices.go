@@ -30,6 +30,18 @@ func (s *Schedules) pay(vhost, name string, p price) {
 	}
 }
 
+// Of returns the number of schedules that publish as a user.
+func (s *Schedules) Of(user string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.prices {
+		if p.user == user {
+			n++
+		}
+	}
+	return n
+}
+
 // room returns why there is no room for a schedule, nil if there is. The room of the one that it replaces is free.
 func (s *Schedules) room(vhost, name string, p price) error {
 	s.mu.Lock()
