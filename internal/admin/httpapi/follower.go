@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,7 +69,7 @@ func (p *passer) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	p.mu.Unlock()
 	answer, err := t.RoundTrip(r)
-	if err == nil && answer.StatusCode < http.StatusBadRequest {
+	if err == nil && answer.StatusCode < http.StatusBadRequest && strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/api/auth" { // others need no login
 		p.open.works(r.Context())
 	}
 	return answer, err
