@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	crashRuns = flag.Int("crash-runs", 100, "how many times the plug is pulled")
+	crashRuns = flag.Int("crash-runs", 40, "how many times the plug is pulled")
 	crashFrom = flag.Uint64("crash-from", 0, "the first seed")
 )
 

@@ -19,7 +19,7 @@ import (
 	"candlemark/internal/storage/store/vfs"
 )
 
-var rotTrials = flags.Int("rot-trials", 200, "how many bits are flipped")
+var rotTrials = flags.Int("rot-trials", 80, "how many bits are flipped")
 
 // rotting is a folder in which one bit is flipped after a journal was used there.
 type rotting struct {
