@@ -179,7 +179,7 @@ type clusterStorm struct {
 	confirmed, seen sync.Map
 	count           atomic.Int64
 	flagless        atomic.Int64
-	inverted        atomic.Int64
+	inverted, late  atomic.Int64
 	last            [4]uint64 // of each producer, without the flag
 	timed           timed
 }
@@ -274,7 +274,11 @@ func (s *clusterStorm) took(d amqp.Delivery) {
 	case again:
 		s.flagless.Add(1)
 	case n < *last:
-		s.inverted.Add(1)
+		if _, confirmed := s.confirmed.Load(n); confirmed {
+			s.inverted.Add(1)
+		} else { // it was on its way on a connection that the producer had given up
+			s.late.Add(1)
+		}
 	default:
 		*last = n
 	}
@@ -340,7 +344,8 @@ func (s *clusterStorm) run(first func(), trouble ...func()) {
 		s.Errorf("%d of %d confirmed messages were lost, %d came again without the flag, %d out of order; with a TTL: %d lost, %d early", lost, s.count.Load(),
 			s.flagless.Load(), s.inverted.Load(), lostTimed, s.timed.early)
 	}
-	s.Logf("%d messages were confirmed, %d with a TTL, at most %v late; %d further rounds", s.count.Load(), len(s.timed.sent), s.timed.late.Round(time.Millisecond), rounds)
+	s.Logf("%d messages were confirmed, %d with a TTL, at most %v late; %d of given up connections came late; %d further rounds", s.count.Load(), len(s.timed.sent),
+		s.timed.late.Round(time.Millisecond), s.late.Load(), rounds)
 }
 
 // killLeader kills the leader; another one leads before it is started again.
