@@ -33,6 +33,7 @@ type nodes struct {
 	logs    []string // files
 	running []*exec.Cmd
 	dials   atomic.Int64
+	alone   bool   // they are no nodes of a cluster
 	world   *world // nil for the network and the clocks of this machine
 }
 
@@ -46,18 +47,26 @@ type world struct {
 
 func startNodes(t *testing.T, w *world) *nodes {
 	t.Helper()
+	c := newNodes(t, w)
+	for i := range 3 {
+		c.start(i)
+	}
+	return c
+}
+
+// newNodes returns three nodes that do not run yet.
+func newNodes(t *testing.T, w *world) *nodes {
+	t.Helper()
 	inTime(t)
 	c := &nodes{T: t, dir: t.TempDir(), world: w}
 	for range 3 {
 		c.prepare()
 	}
-	for i := range 3 {
-		c.start(i)
-	}
 	t.Cleanup(func() {
 		for i := range c.running {
-			c.signal(i, syscall.SIGTERM)
-			c.wait(i)
+			if c.running[i] != nil {
+				c.end(i)
+			}
 		}
 		for _, log := range c.logs {
 			text, _ := os.ReadFile(log)
@@ -90,6 +99,9 @@ func (c *nodes) prepare() {
 
 // list returns whom a node names in its settings: the first three, and itself.
 func (c *nodes) list(i int) []string {
+	if c.alone {
+		return nil
+	}
 	if i < 3 {
 		return c.members[:3]
 	}
@@ -104,9 +116,11 @@ func (c *nodes) start(i int) {
 	}
 	args := []string{
 		"serve", "--amqp", c.amqp[i], "--http", c.http[i], "--data-dir", filepath.Join(c.dir, fmt.Sprintf("n%d", i+1)), "--log-format", "json",
-		"--cluster-node", fmt.Sprintf("n%d", i+1),
 	}
-	for _, m := range c.list(i) {
+	for n, m := range c.list(i) {
+		if n == 0 {
+			args = append(args, "--cluster-node", fmt.Sprintf("n%d", i+1))
+		}
 		args = append(args, "--cluster-member", m)
 	}
 	log, err := os.OpenFile(c.logs[i], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

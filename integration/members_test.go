@@ -221,3 +221,33 @@ func (s *clusterStorm) reset() {
 	})
 	s.voter(i)
 }
+
+// TestAloneToCluster_CLU27: a broker alone with messages becomes the first of three nodes; when it is killed the others have everything.
+func TestAloneToCluster_CLU27(t *testing.T) {
+	s := &clusterStorm{nodes: newNodes(t, nil)}
+	s.alone = true
+	s.start(0)
+	s.keep(200)
+	s.end(0)
+	s.alone = false
+	for _, i := range []int{1, 2, 0} {
+		s.start(i)
+	}
+	for i := range 3 {
+		s.voter(i)
+	}
+	s.signal(0, syscall.SIGKILL)
+	s.wait(0)
+	conn, ch := s.channel()
+	if ch == nil {
+		t.Fatal("no channel")
+	}
+	defer conn.Close()
+	for i := range 200 {
+		d, ok, err := ch.Get(kept, true)
+		if err != nil || !ok || len(d.Body) != 100_000 || wire.BigEndian.Uint64(d.Body) != uint64(i) {
+			t.Fatalf("message %d: %v, %v, %d bytes", i, ok, err, len(d.Body))
+		}
+	}
+	s.start(0)
+}

@@ -61,7 +61,7 @@ func newTrio(t *testing.T, change func(name string, c *cluster.Config)) *trio {
 		members[name] = l.Addr().String()
 		_ = l.Close()
 	}
-	for name := range members {
+	for _, name := range []string{"n3", "n2", "n1"} {
 		c := cluster.Config{
 			Dir: filepath.Join(dir, name), Name: name, Members: members, Secret: []byte("secret"), SegmentSize: 1 << 20, Hang: time.Minute, Log: zerolog.Nop(),
 			OnFailure: func(err error) {

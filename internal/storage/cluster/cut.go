@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// cut returns the replica as it is after the last entry. Entries are applied meanwhile.
+// cut returns the replica as it is after the last entry. Entries are applied while it is read.
 func (m *machine) cut() (*raft.SnapshotMeta, io.ReadCloser, error) {
 	var s state
 	c, err := m.cutData(func(j *segment.Replica, done func(*segment.Cut, error)) {

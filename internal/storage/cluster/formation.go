@@ -19,13 +19,13 @@ import (
 func (m *Membership) hello() wire.Hello {
 	n := m.node
 	_, wall := n.timing.read()
-	return wire.Hello{Oldest: m.level(), Newest: n.cfg.Newest, Wall: wall, Cluster: n.self.Cluster(), Members: nodeid.Roster(n.cfg.Members), From: n.self.Identity(), Place: m.own().said(), Voted: n.self.HasVoted() || n.started() && n.Votes()}
+	return wire.Hello{Oldest: m.level(), Newest: n.cfg.Newest, Wall: wall, Cluster: n.self.Cluster(), Members: nodeid.Roster(n.cfg.Members), From: n.self.Identity(), Place: m.own().Said(), Voted: n.self.HasVoted() || n.started() && n.Votes()}
 }
 
 // judge decides about a caller.
 func (m *Membership) judge(h wire.Hello) wire.Answer {
 	n := m.node
-	a := wire.Answer{Cluster: n.self.Cluster(), Node: n.self.Identity(), Members: nodeid.Roster(n.cfg.Members), Place: m.own().said(), Applied: n.machine.applied()}
+	a := wire.Answer{Cluster: n.self.Cluster(), Node: n.self.Identity(), Members: nodeid.Roster(n.cfg.Members), Place: m.own().Said(), Applied: n.machine.applied()}
 	if n.started() {
 		a.Leader = m.addressOf(n.Leader())
 	}
@@ -178,24 +178,17 @@ func (m *Membership) bootstrap(members []string) error {
 	n := m.node
 	var ids []string
 	for _, m := range members {
-		ids = append(ids, placeOf(m).identity)
+		ids = append(ids, nodeid.PlaceOf(m).Identity)
 	}
 	if err := n.self.Join(nodeid.ClusterOf(ids), members); err != nil {
 		return err
 	}
 	n.cfg.Log.Info().Str("cluster", n.self.Cluster()).Str("members", strings.Join(ids, " ")).Msg("the cluster is formed")
-	if err := n.raft.BootstrapCluster(membersOf(members)).Error(); err != nil {
+	if err := n.raft.BootstrapCluster(nodeid.Configuration(members)).Error(); err != nil {
 		return err
 	}
 	n.transport.campaign() // nobody leads yet
 	return nil
-}
-
-func membersOf(places []string) (c raft.Configuration) {
-	for _, p := range places {
-		c.Servers = append(c.Servers, raft.Server{ID: raft.ServerID(placeOf(p).identity), Address: raft.ServerAddress(p)})
-	}
-	return c
 }
 
 // catchUp is how long a new member may take to get the data.
@@ -205,54 +198,54 @@ const catchUp = time.Hour
 const maxJoining = 8
 
 // admit makes a node a member, if this one leads, instead of an earlier life of it, or notes where a member is now. It is asked for again and again.
-func (m *Membership) admit(p place) {
+func (m *Membership) admit(p nodeid.Place) {
 	n := m.node
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if n.raft.State() != raft.Leader || m.joining[p.identity] || len(m.joining) == maxJoining {
+	if n.raft.State() != raft.Leader || m.joining[p.Identity] || len(m.joining) == maxJoining {
 		return
 	}
-	m.joining[p.identity] = true
+	m.joining[p.Identity] = true
 	n.workers.Go(func() {
 		if err := m.replace(p); err != nil {
-			n.cfg.Log.Warn().Str("node", p.identity).Err(err).Msg("a node could not be made a member")
+			n.cfg.Log.Warn().Str("node", p.Identity).Err(err).Msg("a node could not be made a member")
 		}
 		m.mu.Lock()
-		delete(m.joining, p.identity)
+		delete(m.joining, p.Identity)
 		m.mu.Unlock()
 	})
 }
 
 // replace removes an earlier life of a node, adds the new one without a vote, and gives it a vote when it has the data.
-func (m *Membership) replace(p place) error {
+func (m *Membership) replace(p nodeid.Place) error {
 	n := m.node
 	if old := m.outdated(); old != "" {
-		if len(m.addresses(p.identity)) == 0 {
+		if len(m.addresses(p.Identity)) == 0 {
 			return fmt.Errorf("%s has a version that knows only members of the settings, or does not answer", old)
 		}
-		p = place{identity: p.identity}
+		p = nodeid.Place{Identity: p.Identity}
 	}
-	if level := m.level(); p.version < level && p.address != "" {
-		return fmt.Errorf("%s knows version %d, and all members have had version %d: its program is too old", p.identity, p.version, level)
+	if level := m.level(); p.Version < level && p.Address != "" {
+		return fmt.Errorf("%s knows version %d, and all members have had version %d: its program is too old", p.Identity, p.Version, level)
 	}
-	id, address, patience := raft.ServerID(p.identity), raft.ServerAddress(p.String()), n.cfg.Timeout*10
+	id, address, patience := raft.ServerID(p.Identity), raft.ServerAddress(p.String()), n.cfg.Timeout*10
 	suffrage := raft.Staging
 	for _, s := range m.servers() {
 		switch {
 		case s.ID == id:
 			suffrage = s.Suffrage
-			if suffrage == raft.Voter && (s.Address == address || p.address == "") {
+			if suffrage == raft.Voter && (s.Address == address || p.Address == "") {
 				return nil
 			}
-		case nodeid.NameOf(string(s.ID)) == nodeid.NameOf(p.identity):
-			n.cfg.Log.Warn().Str("node", string(s.ID)).Str("by", p.identity).Msg("a member of the cluster is replaced")
+		case nodeid.NameOf(string(s.ID)) == nodeid.NameOf(p.Identity):
+			n.cfg.Log.Warn().Str("node", string(s.ID)).Str("by", p.Identity).Msg("a member of the cluster is replaced")
 			if err := n.raft.RemoveServer(s.ID, 0, patience).Error(); err != nil {
 				return err
 			}
 		}
 	}
 	if suffrage == raft.Voter {
-		n.cfg.Log.Info().Str("node", p.identity).Str("address", p.address).Strs("clients", p.clients).Msg("a member has told where it is")
+		n.cfg.Log.Info().Str("node", p.Identity).Str("address", p.Address).Strs("clients", p.Clients).Msg("a member has told where it is")
 		return n.raft.AddVoter(id, address, 0, patience).Error()
 	}
 	if err := n.raft.AddNonvoter(id, address, 0, patience).Error(); err != nil {
@@ -265,14 +258,14 @@ func (m *Membership) replace(p place) error {
 }
 
 // caughtUp waits until a new member has what is committed now. Errors: it takes too long, it does not answer or is removed, or this node does not lead any more.
-func (m *Membership) caughtUp(p place) error {
+func (m *Membership) caughtUp(p nodeid.Place) error {
 	n := m.node
 	began := time.Now()
 	heard, target := began, n.raft.CommitIndex()
 	for {
 		for _, at := range m.addresses(p.String()) {
 			a, err := n.port.Ask(at, wire.KindAsk)
-			if err != nil || a.Node != p.identity {
+			if err != nil || a.Node != p.Identity {
 				continue
 			}
 			if heard = time.Now(); a.Applied >= target {
@@ -282,8 +275,8 @@ func (m *Membership) caughtUp(p place) error {
 		if !n.pause(n.cfg.Timeout/4) || n.raft.State() != raft.Leader {
 			return ErrLost
 		}
-		if _, is := m.member(p.identity); !is || time.Since(began) > catchUp || time.Since(heard) > n.cfg.Timeout*20 {
-			return fmt.Errorf("%s did not get the data", p.identity)
+		if _, is := m.member(p.Identity); !is || time.Since(began) > catchUp || time.Since(heard) > n.cfg.Timeout*20 {
+			return fmt.Errorf("%s did not get the data", p.Identity)
 		}
 	}
 }

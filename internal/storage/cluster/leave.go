@@ -3,16 +3,11 @@ package cluster
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 
-	"candlemark/internal/storage/cluster/archive"
 	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/raftlog"
 	"candlemark/internal/storage/cluster/wire"
-	"candlemark/internal/storage/store/vfs"
 
 	"github.com/hashicorp/raft"
 )
@@ -120,46 +115,11 @@ func (m *Membership) Join(address string) error {
 	return m.BeginAnew([]string{address})
 }
 
-// resetFile is in the folder of the log of a node that is to begin anew: its next identity.
-const resetFile = "reset.json"
-
 // BeginAnew makes this node begin with an empty folder at its next start, which should be at once. It then asks the nodes at the addresses for membership, or, if
 // there are none, the nodes of its settings, and it has another life. The cluster must have removed it.
 func (m *Membership) BeginAnew(seeds []string) error {
 	n := m.node
 	next := nodeid.New(n.cfg.Name)
 	next.Seeds = seeds
-	return vfs.WriteJSON(n.cfg.FS, filepath.Join(n.cfg.Dir, raftlog.Folder, resetFile), next)
-}
-
-// wipe empties a folder that BeginAnew has marked.
-func (m *Membership) wipe(dir string) error {
-	n := m.node
-	next, mark := nodeid.File{}, filepath.Join(dir, resetFile)
-	if err := vfs.ReadJSON(n.cfg.FS, mark, &next); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	n.cfg.Log.Warn().Msg("this node was reset: its data are removed")
-	names, err := os.ReadDir(n.cfg.Dir)
-	for _, e := range names {
-		if strings.HasPrefix(e.Name(), replicaPrefix) {
-			err = errors.Join(err, archive.RemoveFolder(n.cfg.FS, filepath.Join(n.cfg.Dir, e.Name())))
-		}
-	}
-	files, failed := n.cfg.FS.List(dir)
-	err = errors.Join(err, failed)
-	for _, name := range files {
-		if name != resetFile {
-			err = errors.Join(err, n.cfg.FS.Remove(filepath.Join(dir, name)))
-		}
-	}
-	if err == nil {
-		err = errors.Join(n.cfg.FS.SyncDir(dir), vfs.WriteJSON(n.cfg.FS, filepath.Join(dir, nodeid.FileName), next))
-	}
-	if err != nil {
-		return fmt.Errorf("the folder of a node that was reset: %w", err)
-	}
-	return errors.Join(n.cfg.FS.Remove(mark), n.cfg.FS.SyncDir(dir))
+	return nodeid.Renew(n.cfg.FS, filepath.Join(n.cfg.Dir, raftlog.Folder), next)
 }

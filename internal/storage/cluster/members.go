@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"candlemark/internal/storage/cluster/nodeid"
@@ -22,47 +20,12 @@ type Membership struct {
 	joining map[string]bool // identities that are about to become members
 }
 
-// A place is where a member is: the address of a server in raft's configuration (CLU-24). A server of an older version has only the identity; the
-// settings have its address.
-type place struct {
-	identity string
-	address  string   // of its port for other nodes, host:port; "" if unknown
-	version  int      // the newest one that its program knows; 0 if unknown
-	clients  []string // its addresses for clients, each kind=host:port
-}
-
-// String returns the address for raft: the parts, with spaces between them.
-func (p place) String() string {
-	if p.address == "" {
-		return p.identity
-	}
-	return strings.Join(append([]string{p.identity, p.address, versionKey + strconv.Itoa(p.version)}, p.clients...), " ")
-}
-
-func placeOf(address string) (p place) {
-	parts := strings.Fields(address)
-	if len(parts) > 0 {
-		p.identity = parts[0]
-	}
-	if len(parts) > 1 {
-		p.address, p.clients = parts[1], parts[2:]
-	}
-	if len(p.clients) > 0 && strings.HasPrefix(p.clients[0], versionKey) {
-		p.version, _ = strconv.Atoi(p.clients[0][len(versionKey):])
-		p.clients = p.clients[1:]
-	}
-	return p
-}
-
-// versionKey begins the part of a place with its version.
-const versionKey = "version="
-
 // level returns the version that all members know, by the log: nothing newer may be written into it, and no older program may take part (CLU-35). It
 // grows when the last member has told its new version, and never falls: who is older is refused.
 func (m *Membership) level() int {
 	lowest := 0
 	for i, s := range m.servers() {
-		v := max(placeOf(string(s.Address)).version, 1)
+		v := max(nodeid.PlaceOf(string(s.Address)).Version, 1)
 		if i == 0 || v < lowest {
 			lowest = v
 		}
@@ -79,22 +42,16 @@ func (m *Membership) tooOld() error {
 }
 
 // own returns where this node says it is.
-func (m *Membership) own() place {
+func (m *Membership) own() nodeid.Place {
 	n := m.node
-	return place{n.self.Identity(), n.cfg.Members[n.cfg.Name], n.cfg.Newest, n.cfg.ClientAddresses}
+	return nodeid.Place{Identity: n.self.Identity(), Address: n.cfg.Members[n.cfg.Name], Version: n.cfg.Newest, Clients: n.cfg.ClientAddresses}
 }
 
 // caller returns where a caller says it is. A node with an older version does not say it.
-func caller(h wire.Hello) place {
-	p := placeOf(h.From + " " + h.Place)
-	p.identity = h.From
+func caller(h wire.Hello) nodeid.Place {
+	p := nodeid.PlaceOf(h.From + " " + h.Place)
+	p.Identity = h.From
 	return p
-}
-
-// said is a place without the identity, as a Hello has it.
-func (p place) said() string {
-	_, after, _ := strings.Cut(p.String(), " ")
-	return after
 }
 
 // servers returns all members, as raft knows them.
@@ -128,11 +85,11 @@ func (m *Membership) voters() (names []string) {
 // addresses returns where a node may be, by its identity or its address in raft's configuration: where the members have it, and, if the settings differ,
 // where these have its name. So nodes whose addresses have all changed find each other.
 func (m *Membership) addresses(of string) (list []string) {
-	p := placeOf(of)
-	if s, is := m.member(p.identity); is && p.address == "" {
-		p = placeOf(string(s.Address))
+	p := nodeid.PlaceOf(of)
+	if s, is := m.member(p.Identity); is && p.Address == "" {
+		p = nodeid.PlaceOf(string(s.Address))
 	}
-	for _, address := range []string{p.address, m.node.cfg.Members[nodeid.NameOf(p.identity)]} {
+	for _, address := range []string{p.Address, m.node.cfg.Members[nodeid.NameOf(p.Identity)]} {
 		if address != "" && !slices.Contains(list, address) {
 			list = append(list, address)
 		}
@@ -200,17 +157,17 @@ func (m *Membership) rank(leader string) (rank, members int) {
 // outdated returns the name of a member whose version does not know places, "" if there is none. A member that does not answer knows them if it has one.
 func (m *Membership) outdated() string {
 	for _, s := range m.servers() {
-		p := placeOf(string(s.Address))
-		if p.address != "" || p.identity == m.node.self.Identity() {
+		p := nodeid.PlaceOf(string(s.Address))
+		if p.Address != "" || p.Identity == m.node.self.Identity() {
 			continue
 		}
 		known := false
-		for _, address := range m.addresses(p.identity) {
+		for _, address := range m.addresses(p.Identity) {
 			a, err := m.node.port.Ask(address, wire.KindAsk)
 			known = known || err == nil && a.Version >= wire.Places
 		}
 		if !known {
-			return nodeid.NameOf(p.identity)
+			return nodeid.NameOf(p.Identity)
 		}
 	}
 	return ""
@@ -222,8 +179,8 @@ type seed struct{ name, address string }
 // seeds returns whom a node without a cluster asks; a seed of Join has no name.
 func (m *Membership) seeds() (list []seed) {
 	n := m.node
-	if found := n.self.Seeds; len(found) > 0 {
-		for _, address := range found {
+	if n.self != nil && len(n.self.Seeds) > 0 {
+		for _, address := range n.self.Seeds {
 			list = append(list, seed{"", address})
 		}
 		return list

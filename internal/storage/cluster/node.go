@@ -133,15 +133,19 @@ func Open(cfg Config) (n *Node, err error) {
 }
 
 func (n *Node) open() (err error) {
-	if n.lock, err = definitions.Mark(n.cfg.Dir); err != nil {
+	if err := n.members.mark(); err != nil {
 		return err
 	}
 	dir := filepath.Join(n.cfg.Dir, raftlog.Folder)
 	if err := n.cfg.FS.MakeDir(dir); err != nil {
 		return err
 	}
-	if err := n.members.wipe(dir); err != nil {
+	renewed, err := nodeid.Renewed(n.cfg.FS, n.cfg.Dir, dir, replicaPrefix)
+	if err != nil {
 		return err
+	}
+	if renewed {
+		n.cfg.Log.Warn().Msg("this node was reset: its data were removed")
 	}
 	if n.self, err = nodeid.OpenSelf(n.cfg.FS, dir, n.cfg.Name); err != nil {
 		return err
@@ -153,7 +157,7 @@ func (n *Node) open() (err error) {
 	if n.witness, err = openWitness(n, dir); err != nil {
 		return err
 	}
-	if n.snapshots, err = openSnapshots(n, filepath.Join(dir, "snapshot.json")); err != nil {
+	if n.snapshots, err = openSnapshots(n, filepath.Join(dir, snapshotFile)); err != nil {
 		return err
 	}
 	if err := n.openData(); err != nil {
@@ -173,17 +177,16 @@ func (n *Node) open() (err error) {
 
 // start connects the node with the others.
 func (n *Node) start() (err error) {
-	logger := hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: logWriter{n.cfg.Log}, DisableTime: true})
-	n.port, err = wire.Listen(n.cfg.Listen, wire.Config{
-		Secret: n.cfg.Secret, TLS: n.cfg.TLS, Hello: n.members.hello, Judge: n.members.judge, Network: n.cfg.Network, Log: n.cfg.Log,
-		Addresses: n.members.addresses,
-		Client:    func(conn net.Conn, c wire.Client) { n.cfg.Clients.Take(conn, c) },
-		Lost: func(peer string) {
-			if n.started() {
-				n.transport.lost(peer)
-			}
-		},
-	})
+	logger := hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: wire.LogWriter{Log: n.cfg.Log}, DisableTime: true})
+	calls := n.cfg.calls()
+	calls.Hello, calls.Judge, calls.Addresses = n.members.hello, n.members.judge, n.members.addresses
+	calls.Client = func(conn net.Conn, c wire.Client) { n.cfg.Clients.Take(conn, c) }
+	calls.Lost = func(peer string) {
+		if n.started() {
+			n.transport.lost(peer)
+		}
+	}
+	n.port, err = wire.Listen(n.cfg.Listen, calls)
 	if err != nil {
 		return fmt.Errorf("the port of the cluster: %w", err)
 	}
@@ -211,7 +214,7 @@ func (n *Node) start() (err error) {
 	}
 	n.workers.Go(n.watchLeader)
 	if last, _ := n.log.LastIndex(); last == 0 && n.snapshots.saved == nil && len(n.self.First) > 0 {
-		if err := n.raft.BootstrapCluster(membersOf(n.self.First)).Error(); err != nil {
+		if err := n.raft.BootstrapCluster(nodeid.Configuration(n.self.First)).Error(); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,9 @@ type snapshots struct {
 	received *state // complete, and not installed
 }
 
+// snapshotFile is the name of the file with the last snapshot.
+const snapshotFile = "snapshot.json"
+
 // state is the content of the file with the last snapshot.
 type state struct {
 	Generation         uint64 // number of the folder of the replica

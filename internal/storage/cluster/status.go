@@ -93,8 +93,8 @@ func (n *Node) Status() Status {
 	for _, server := range servers {
 		id := string(server.ID)
 		m := Member{Name: nodeid.NameOf(id), Voter: server.Suffrage == raft.Voter, Heard: -1, Last: n.witness.seen[id].Index, Ahead: apart[nodeid.NameOf(id)], Report: n.reports.of(id)}
-		p := placeOf(string(server.Address))
-		m.Address, m.Clients = cmp.Or(p.address, n.cfg.Members[m.Name]), p.clients
+		p := nodeid.PlaceOf(string(server.Address))
+		m.Address, m.Clients = cmp.Or(p.Address, n.cfg.Members[m.Name]), p.Clients
 		m.Self, m.Leads = m.Name == n.cfg.Name, m.Name == s.Leader
 		if at, heard := n.witness.at[id]; heard {
 			m.Heard = now.Sub(at)

@@ -63,7 +63,7 @@ func New(name string) File {
 	return File{Name: name, Life: hex.EncodeToString(life)}
 }
 
-// OpenSelf reads the file, and creates it if missing. Errors: the folder is that of another node, or of the disk.
+// OpenSelf reads the file, and creates it if missing. Errors: the folder belongs to another node, or of the disk.
 func OpenSelf(disk vfs.FS, dir, name string) (*Self, error) {
 	s := &Self{disk: disk, path: filepath.Join(dir, FileName)}
 	err := vfs.ReadJSON(disk, s.path, &s.File)

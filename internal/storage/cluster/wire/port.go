@@ -76,9 +76,7 @@ var _ raft.StreamLayer = (*Port)(nil)
 
 // Listen opens a port.
 func Listen(address string, cfg Config) (*Port, error) {
-	if cfg.Network == nil {
-		cfg.Network = tcp{}
-	}
+	cfg.complete()
 	l, err := cfg.Network.Listen(address)
 	if err != nil {
 		return nil, err
@@ -274,6 +272,19 @@ func (p *Port) Ask(address, kind string) (Answer, error) {
 	h := p.cfg.Hello()
 	h.Kind = kind
 	return p.ask(address, h)
+}
+
+// Ask asks as Port.Ask does, for a node that does not listen yet, what a Hello of its own says.
+func Ask(address string, h Hello, cfg Config) (Answer, error) {
+	cfg.complete()
+	return (&Port{cfg: cfg}).ask(address, h)
+}
+
+// complete sets the network of the machine, unless there is another one.
+func (c *Config) complete() {
+	if c.Network == nil {
+		c.Network = tcp{}
+	}
 }
 
 // Report asks a node how it is.
