@@ -46,6 +46,7 @@ var notRun = map[string]map[string]string{
 		"CGO_ENABLED=0 go build": "builds take minutes; .ci/weekly runs .ci/deploy, which builds as the Dockerfile does",
 		"docker ":                "needs Docker", "kubectl ": "needs Kubernetes", "useradd ": "changes the machine", "systemctl ": "needs systemd as the first process",
 	},
+	"direct-reply-to.md": {`{"error":`: "the body of an answer"},
 	"delayed-retries.md": {"await receiver": "a line of a program; testdata/node/servicebus.js has it"},
 	"expirations.md":     {"candlemark_messages_due": "a query of Prometheus"},
 	"http-api.md":        {"proxy_pass": "settings of nginx"},

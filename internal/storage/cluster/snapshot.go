@@ -190,7 +190,8 @@ func drop(l *raftlog.Log) error {
 }
 
 // entries is the log as raft sees it: with the entry with which the snapshot ends, behind which the log may begin. Without it, raft refuses a call that a
-// leader repeats, if the first entry behind a copy is stored already, and gets copies for ever.
+// leader repeats, if the first entry behind a copy is stored already, and gets copies for ever. A leader never sends that entry: it lacks the one before,
+// and sends a copy. Entry 1 needs none before: if it were found here, it would be sent in place of the copy.
 type entries struct {
 	*raftlog.Log
 	snapshots *snapshots
@@ -202,7 +203,7 @@ func (e entries) GetLog(index uint64, to *raft.Log) error {
 	if errors.Is(err, raft.ErrLogNotFound) {
 		e.snapshots.mu.Lock()
 		defer e.snapshots.mu.Unlock()
-		if s := e.snapshots.saved; s != nil && s.Index == index {
+		if s := e.snapshots.saved; s != nil && s.Index == index && index > 1 {
 			*to, err = raft.Log{Index: index, Term: s.Term, Type: raft.LogNoop}, nil
 		}
 	}

@@ -111,6 +111,10 @@ func TestTail_CLU5(t *testing.T) {
 					}
 				}
 			}
+			var e raft.Log
+			if err := (entries{n.log, &snapshots{saved: &state{Index: 1, Term: 2}}}).GetLog(1, &e); !errors.Is(err, raft.ErrLogNotFound) {
+				t.Errorf("a leader would send entry 1 in place of a copy: %v", err)
+			}
 			fill()
 			if n.snapshots.has(position{2, 5}) || !n.snapshots.has(position{1, 2}) {
 				t.Error("it has the copy, or not its own log")
@@ -121,7 +125,6 @@ func TestTail_CLU5(t *testing.T) {
 			if !n.snapshots.has(position{2, 5}) || !n.snapshots.has(position{1, 4}) || n.snapshots.has(position{2, 6}) {
 				t.Error("it does not have the copy, or more")
 			}
-			var e raft.Log
 			if err := (entries{n.log, n.snapshots}).GetLog(5, &e); last < 5 && (err != nil || e.Term != 2) {
 				t.Errorf("raft does not find the last entry of the copy: %v", err)
 			}
