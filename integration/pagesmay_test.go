@@ -200,7 +200,7 @@ func offeredToOwners(w *tab) {
 	w.offersAt("#/queue/%2F/mine", fmt.Sprintf(queueIsThere, "mine"), "Delete… "+parts)
 	w.offersAt("#/queue/%2F/mine?show=messages", "document.querySelectorAll('button.open').length === 5", "Delete… Locks Messages Move all… Move selected… Publish… Purge… Scheduled")
 	w.offersAt("#/queue/%2F/mine?show=locks", "document.body.innerText.includes('basic.get')", "Delete… Locks Messages Publish… Purge… Renew Return… Scheduled")
-	w.offersAt("#/queue/%2F/mine?show=scheduled", "document.querySelectorAll('tbody tr').length === 1", "Cancel… Delete… Locks Messages Publish… Purge… Reschedule… Scheduled")
+	w.offersAt("#/queue/%2F/mine?show=scheduled", "document.querySelectorAll('tbody tr').length === 1", "Cancel several… Cancel… Delete… Locks Messages Publish… Purge… Reschedule several… Reschedule… Scheduled")
 	w.offersAt("#/exchanges", fmt.Sprintf(rowsAreThere, "Exchanges"), "Add exchange…")
 	w.offersAt("#/exchanges/%2F/yours.x", fmt.Sprintf(exchangeIsThere, "yours.x"), "")
 	w.offersAt("#/exchanges/%2F/amq.direct", fmt.Sprintf(exchangeIsThere, "amq.direct"), "")

@@ -229,6 +229,7 @@ func TestOtherProtocol(t *testing.T) {
 	go func() {
 		defer close(done)
 		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			_, _ = c.Read(make([]byte, 4096)) // as a broker does: it speaks second
 			_, _ = c.Write([]byte("AMQP\x00\x00\x09\x01"))
 			_ = c.Close()
 		}

@@ -9,7 +9,7 @@ const most = 200;
 
 export const events = { title: 'Events', show };
 
-function show(main) {
+function show(main, context) {
   const pattern = el('input', { type: 'search', value: '#', 'aria-label': 'Pattern of names', spellcheck: 'false', autocapitalize: 'none' });
   const body = el('tbody'), said = el('p', { class: 'hint', role: 'status' }), failed = el('p', { class: 'error', role: 'alert' });
   const scroll = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Events' }, el('table', null, el('caption', { class: 'sr' }, 'Events, newest first'),
@@ -49,7 +49,7 @@ function show(main) {
     try {
       const answer = await fetch(`api/x/events?${new URLSearchParams({ pattern: pattern.value || '#' })}`, { signal: mine.signal, cache: 'no-store', headers: { 'X-Candlemark-Session': '1' } });
       if (!answer.ok) throw new Error(await answer.json().then((v) => String(v.reason), () => answer.statusText));
-      elections().catch(() => {}); // other users may not know them
+      if (context.may('monitoring')) elections().catch(() => {}); // the next answer has them
       text(said, `Listening. The last ${most} events that come while this page is open are shown.`);
       for (const reader = answer.body.getReader(); ;) {
         const { done, value } = await reader.read();

@@ -128,15 +128,17 @@ function one(main, context, [vhost, name]) {
   const facts = new Facts(), value = new Facts(), runs = el('div');
   const history = new Rows('Last runs', [['Time', (r) => r.time], ['By', (r) => r.by], ['Result', (r) => r.result], ['Late', (r) => `${format.number(r.late_ms)} ms`], ['Reason', (r) => r.reason ?? '']], 'None since the broker started.');
   let last = null;
+  const bar = el('fieldset', { class: 'buttons', disabled: true, 'aria-label': 'Actions' }, actions(() => last, () => w.asking.now()));
   const w = watch(main, context, name, ['schedules', 'Schedules'], async (signal) => {
     const s = last = await get(at({ vhost, name }), { signal }), times = await upcoming(s, ticks, signal);
+    bar.disabled = false;
     facts.set([['Virtual host', vhost], ['State', s.status.state], ['Next', s.status.due && when(format, s.status.due)], ['Runs', format.number(s.status.runs)], ['Stored', format.number(s.status.stored)], ['Skipped', format.number(s.status.skipped)],
       ['Missed', format.number(s.status.missed)], ['Refused', format.number(s.status.refused)], ['Unroutable', format.number(s.status.unroutable)]]);
     value.set(Object.entries(definition(s)).map(([k, v]) => [k, words(v)]));
     runs.replaceChildren(line(times, name), timesOf(times.slice(0, 10)));
     history.show([...(s.status.history ?? [])].reverse());
   });
-  w.tools.append(...actions(() => last, () => (last ? w.asking.now() : null)));
+  w.tools.append(bar);
   w.body.append(facts.element, el('h2', null, 'Next times'), runs, history.element, el('h2', null, 'Definition'), value.element);
   return w.end;
 }
