@@ -214,7 +214,14 @@ func (s *clusterStorm) reset() {
 	i := s.away()
 	name := fmt.Sprintf("rabbit@n%d", i+1)
 	s.command("drain", name)
-	s.command("reset", name)
+	path, err := binary()
+	if err != nil {
+		s.Fatal(err)
+	}
+	// At the port of the leader: the node itself ends all connections.
+	if out, err := exec.Command(path, "reset", name, "-q", "--url", "http://guest:guest@"+s.http[s.leader()]).CombinedOutput(); err != nil {
+		s.Fatalf("%s", out)
+	}
 	eventually(s.T, "the node has begun anew", func() bool {
 		text, _ := os.ReadFile(s.logs[i])
 		return strings.Contains(string(text), "this node was reset")
@@ -250,4 +257,15 @@ func TestAloneToCluster_CLU27(t *testing.T) {
 		}
 	}
 	s.start(0)
+}
+
+// TestClusterStops_CLU7: each node ends when it is to stop, also one that begins to lead while the others stop.
+func TestClusterStops_CLU7(t *testing.T) {
+	for range 3 {
+		c := startNodes(t, nil)
+		first := c.leader()
+		for i := range 3 {
+			c.end((first + i) % 3)
+		}
+	}
 }

@@ -101,13 +101,11 @@ func (m *member) run(ctx context.Context) int {
 		case leads := <-m.node.Leads():
 			switch {
 			case leads && m.broker == nil:
-				m.lead()
-			case !leads && m.broker != nil:
-				m.log.Warn().Msg("this node no longer leads the cluster: all clients are disconnected")
-				if ctx.Err() != nil { // a new program would not know that it is to stop
-					return 0
+				if !m.lead() {
+					return m.deposed(ctx)
 				}
-				return m.replace()
+			case !leads && m.broker != nil:
+				return m.deposed(ctx)
 			}
 		case err := <-m.failed:
 			m.log.Error().Err(err).Msg("this node of the cluster has failed; the others go on")
@@ -128,34 +126,56 @@ func (m *member) run(ctx context.Context) int {
 // refrain is for how long another node is preferred as leader when the broker could not start here.
 const refrain = 30 * time.Second
 
-// lead starts the broker on what the cluster has committed.
-func (m *member) lead() {
+// deposed ends the program that led, and starts it again unless it is to stop, which a new one would not know.
+func (m *member) deposed(ctx context.Context) int {
+	m.log.Warn().Msg("this node no longer leads the cluster: all clients are disconnected")
+	if ctx.Err() != nil {
+		return 0
+	}
+	return m.replace()
+}
+
+// lead starts the broker on what the cluster has committed. It returns false if the node no longer leads while the broker starts, which
+// then waits for answers that never come.
+func (m *member) lead() (leads bool) {
 	if m.drained.Load() && m.node.Resign() == nil {
-		return
+		return true
 	}
 	began := time.Now()
 	journal, meta, err := m.node.Lead()
 	if errors.Is(err, cluster.ErrLost) {
-		return // the loss is reported, too
+		return true // the loss is reported, too
 	}
 	if err == nil {
 		m.unfollow()
-		err = m.start(journal, meta)
+		started := make(chan error, 1)
+		go func() { started <- m.start(journal, meta) }()
+		for starting := true; starting; {
+			select {
+			case err = <-started:
+				starting = false
+			case still := <-m.node.Leads():
+				if !still {
+					return false
+				}
+			}
+		}
 	}
 	if err != nil {
 		m.log.Error().Err(err).Msg("the broker could not start on this node; another one is asked to lead")
 		m.node.Refrain(refrain)
 		if err := m.follow(); err != nil {
 			m.failed <- err
-			return
+			return true
 		}
 		if err := m.node.Resign(); err != nil {
 			m.failed <- err
 		}
-		return
+		return true
 	}
 	m.log.Info().Int64("took_ms", time.Since(began).Milliseconds()).Msg("this node leads the cluster")
 	m.broker.logReady(m.first, m.log)
+	return true
 }
 
 func (m *member) start(journal *cluster.Journal, meta *cluster.Definitions) error {

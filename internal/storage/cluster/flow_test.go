@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -129,4 +130,13 @@ func TestPipeline_CLU13(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A node that abandons its broker answers nothing after it has lost its office, so that a begin of a term must not wait for an answer alone.
+func TestLostBegin_CLU7(t *testing.T) {
+	f := &front{lost: make(chan struct{}), err: ErrLost}
+	close(f.lost)
+	if err := f.await(make(chan error)); !errors.Is(err, ErrLost) {
+		t.Error(err)
+	}
 }

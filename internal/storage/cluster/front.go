@@ -213,17 +213,22 @@ func (f *front) close() error {
 		}
 		ended <- err
 	}}, true)
-	var err error
-	select {
-	case err = <-ended:
-	case <-f.lost:
-		err = f.reason()
-	}
+	err := f.await(ended)
 	f.fail(store.ErrClosed)
 	if errors.Is(err, store.ErrClosed) {
 		return nil
 	}
 	return err
+}
+
+// await waits for the answer to an operation, or for the end of the front: a node that abandons its broker answers nothing after that.
+func (f *front) await(answer <-chan error) error {
+	select {
+	case err := <-answer:
+		return err
+	case <-f.lost:
+		return f.reason()
+	}
 }
 
 // reason returns why the front takes no more operations.

@@ -262,7 +262,7 @@ func (n *Node) Lead() (*Journal, *Definitions, error) {
 	}
 	began := make(chan error, 1)
 	f.add(operation{begin: true, done: func(err error) { began <- err }}, true)
-	if err := <-began; err != nil {
+	if err := f.await(began); err != nil {
 		return nil, nil, err
 	}
 	type found struct {
