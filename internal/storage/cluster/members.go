@@ -179,11 +179,13 @@ type seed struct{ name, address string }
 // seeds returns whom a node without a cluster asks; a seed of Join has no name.
 func (m *Membership) seeds() (list []seed) {
 	n := m.node
-	if n.self != nil && len(n.self.Seeds) > 0 {
-		for _, address := range n.self.Seeds {
+	if n.self != nil {
+		for _, address := range n.self.Seeds() {
 			list = append(list, seed{"", address})
 		}
-		return list
+		if len(list) > 0 {
+			return list
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.cfg.Members)) {
 		if name != n.cfg.Name {

@@ -213,8 +213,8 @@ func (n *Node) start() (err error) {
 		return err
 	}
 	n.workers.Go(n.watchLeader)
-	if last, _ := n.log.LastIndex(); last == 0 && n.snapshots.saved == nil && len(n.self.First) > 0 {
-		if err := n.raft.BootstrapCluster(nodeid.Configuration(n.self.First)).Error(); err != nil {
+	if last, _ := n.log.LastIndex(); last == 0 && n.snapshots.saved == nil && len(n.self.First()) > 0 {
+		if err := n.raft.BootstrapCluster(nodeid.Configuration(n.self.First())).Error(); err != nil {
 			return err
 		}
 	}

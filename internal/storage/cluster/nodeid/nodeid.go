@@ -89,6 +89,20 @@ func (s *Self) Cluster() string {
 	return s.File.Cluster
 }
 
+// Seeds returns the addresses at which the node asks for membership; none for the nodes of the settings.
+func (s *Self) Seeds() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.File.Seeds
+}
+
+// First returns the places of the first members, if the node has formed the cluster.
+func (s *Self) First() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.File.First
+}
+
 // HasVoted reports whether the node is or was a voter.
 func (s *Self) HasVoted() bool {
 	s.mu.Lock()
