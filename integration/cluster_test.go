@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"candlemark/integration/testkit"
+
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -90,7 +92,7 @@ func (c *nodes) prepare() {
 	if c.world != nil {
 		member, clients = c.world.addresses(len(c.running))
 	} else {
-		member, clients, http = ownAddress(c.T), ownAddress(c.T), ownAddress(c.T)
+		member, clients, http = testkit.FreeAddress(c.T), testkit.FreeAddress(c.T), testkit.FreeAddress(c.T)
 	}
 	c.members = append(c.members, name+"="+member)
 	c.amqp, c.http = append(c.amqp, clients), append(c.http, http)

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"candlemark/integration/testkit"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -33,12 +34,12 @@ func startFollower(t *testing.T, line, dir string, flags []string) *broker {
 	}
 	var members []string
 	for i := range 3 {
-		members = append(members, "--cluster-member", fmt.Sprintf("n%d=%s", i+1, ownAddress(t)))
+		members = append(members, "--cluster-member", fmt.Sprintf("n%d=%s", i+1, testkit.FreeAddress(t)))
 	}
 	var nodes [3]*broker
 	for i := range nodes {
 		name := fmt.Sprintf("n%d", i+1)
-		args := append(append([]string{"--cluster-node", name, "--http", ownAddress(t), "--segment-size", followerSegment}, members...), flags...)
+		args := append(append([]string{"--cluster-node", name, "--http", testkit.FreeAddress(t), "--segment-size", followerSegment}, members...), flags...)
 		nodes[i] = launch(t, "CANDLEMARK_CLUSTER_SECRET=secret-of-the-test "+line, filepath.Join(dir, name), args...)
 	}
 	t.Cleanup(func() {
@@ -74,25 +75,6 @@ func either(a, b <-chan struct{}) <-chan struct{} {
 		}
 	}()
 	return c
-}
-
-// lastPort is below the ports that the system gives to connections, and different in each run.
-var lastPort atomic.Uint32
-
-func init() { lastPort.Store(uint32(os.Getpid() % 10000)) }
-
-// ownAddress returns an address at which a program can listen later: no connection gets its port meanwhile.
-func ownAddress(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+lastPort.Add(1)%12000))
-		if err == nil {
-			_ = l.Close()
-			return l.Addr().String()
-		}
-	}
-	t.Fatal("all ports are in use")
-	return ""
 }
 
 // TestThroughFollower_CLU20: clients of all kinds work at the ports of a node that does not lead.

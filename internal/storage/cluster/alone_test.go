@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/integration/testkit"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/storage/cluster"
 	"candlemark/internal/storage/definitions"
@@ -87,8 +88,8 @@ func TestAloneRefused_CLU27(t *testing.T) {
 	c.Dir, c.Timeout, c.Log = filepath.Join(t.TempDir(), "single"), 1, zerolog.Nop()
 	single(t, c.Dir, 3)
 	for text, members := range map[string]map[string]string{
-		"belongs to the cluster": {"n0": freeAddress(t), "n2": g.cfg["n2"].Members["n2"]},
-		"when all nodes":         {"n0": freeAddress(t), "n2": freeAddress(t)},
+		"belongs to the cluster": {"n0": testkit.FreeAddress(t), "n2": g.cfg["n2"].Members["n2"]},
+		"when all nodes":         {"n0": testkit.FreeAddress(t), "n2": testkit.FreeAddress(t)},
 	} {
 		c.Name, c.Members = "n0", members
 		if _, err := cluster.Open(c); !errors.Is(err, definitions.ErrSingle) || !strings.Contains(err.Error(), text) {

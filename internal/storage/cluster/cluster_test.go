@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
+	"candlemark/integration/testkit"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/storage/cluster"
 	"candlemark/internal/storage/definitions"
@@ -54,12 +54,7 @@ func newTrio(t *testing.T, change func(name string, c *cluster.Config)) *trio {
 	g := &trio{T: t, cfg: map[string]cluster.Config{}, nodes: map[string]*cluster.Node{}, events: make(chan event, 1000)}
 	dir, members := t.TempDir(), map[string]string{}
 	for _, name := range []string{"n1", "n2", "n3"} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		members[name] = l.Addr().String()
-		_ = l.Close()
+		members[name] = testkit.FreeAddress(t)
 	}
 	for _, name := range []string{"n3", "n2", "n1"} {
 		c := cluster.Config{

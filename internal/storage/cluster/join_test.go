@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"candlemark/integration/testkit"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/storage/cluster"
 	"candlemark/internal/storage/definitions"
@@ -15,7 +16,7 @@ import (
 // fourth returns the settings of a node that names the others of a cluster, which do not name it.
 func (g *trio) fourth(said chan string) cluster.Config {
 	c := g.cfg["n1"]
-	c.Dir, c.Name, c.Members = filepath.Join(filepath.Dir(c.Dir), "n4"), "n4", map[string]string{"n4": freeAddress(g.T)}
+	c.Dir, c.Name, c.Members = filepath.Join(filepath.Dir(c.Dir), "n4"), "n4", map[string]string{"n4": testkit.FreeAddress(g.T)}
 	c.Members["n2"] = g.cfg["n2"].Members["n2"] // one is enough
 	c.Log = zerolog.New(lines(func(s string) {
 		select {
@@ -167,7 +168,7 @@ func TestSameName_CLU25(t *testing.T) {
 	said := make(chan string, 1000)
 	c := g.fourth(said)
 	c.Name = w.follower()
-	c.Members = map[string]string{c.Name: freeAddress(t), w.name: g.cfg[w.name].Members[w.name]}
+	c.Members = map[string]string{c.Name: testkit.FreeAddress(t), w.name: g.cfg[w.name].Members[w.name]}
 	n, err := cluster.Open(c)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +197,7 @@ func TestJoinByCommand_CLU26(t *testing.T) {
 		t.Errorf("with a queue: %v", err)
 	}
 	alone.define(definitions.Change{Delete: []any{definitions.Queue{VHost: "/", Name: "q"}}})
-	if err := g.nodes["n4"].Members().Join(freeAddress(t)); err == nil {
+	if err := g.nodes["n4"].Members().Join(testkit.FreeAddress(t)); err == nil {
 		t.Error("nobody is there")
 	}
 	if err := g.nodes["n2"].Members().Join(c.Members["n4"]); !errors.Is(err, cluster.ErrMember) {

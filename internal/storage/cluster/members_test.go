@@ -3,27 +3,16 @@ package cluster_test
 import (
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"candlemark/integration/testkit"
 	"candlemark/internal/storage/cluster"
 
 	"github.com/rs/zerolog"
 )
-
-// freeAddress returns an address at which nobody listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 // places describes where the members are, as a node knows it.
 func (g *trio) places(name string) (list []string) {
@@ -72,7 +61,7 @@ func TestPlaces_CLU24(t *testing.T) {
 	for name, c := range g.cfg {
 		own := c.Members[name]
 		if name == "n2" { // it has moved
-			own = freeAddress(t)
+			own = testkit.FreeAddress(t)
 		}
 		c.Members = map[string]string{name: own}
 		if name == "n2" {
@@ -90,11 +79,11 @@ func TestPlaces_CLU24(t *testing.T) {
 // TestDifferentSettings_CLU6: nodes whose settings name different nodes form no cluster.
 func TestDifferentSettings_CLU6(t *testing.T) {
 	said := make(chan string, 1000)
-	dir, members := t.TempDir(), map[string]string{"n1": freeAddress(t), "n2": freeAddress(t)}
+	dir, members := t.TempDir(), map[string]string{"n1": testkit.FreeAddress(t), "n2": testkit.FreeAddress(t)}
 	for name := range members {
 		c := cluster.Config{Dir: filepath.Join(dir, name), Name: name, Members: maps.Clone(members), Secret: []byte("secret"), Log: zerolog.New(lines(func(s string) { said <- s }))}
 		if name == "n2" {
-			c.Members["n0"] = freeAddress(t)
+			c.Members["n0"] = testkit.FreeAddress(t)
 		}
 		n, err := cluster.Open(c)
 		if err != nil {

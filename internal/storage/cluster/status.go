@@ -140,8 +140,7 @@ func (n *Node) command(name, address, command string) error {
 	if address == "" {
 		return wire.ErrRefused
 	}
-	_, err := n.port.Ask(address, command)
-	return err
+	return n.port.Command(address, command)
 }
 
 // obey carries out a command.

@@ -274,6 +274,24 @@ func (p *Port) Ask(address, kind string) (Answer, error) {
 	return p.ask(address, h)
 }
 
+// Command gives a command to the node at an address. While nobody listens there, it tries again, for restartPatience: a node that has just lost the
+// leadership starts its program again.
+func (p *Port) Command(address, command string) error {
+	for limit := time.Now().Add(restartPatience); ; {
+		_, err := p.Ask(address, command)
+		if !errors.Is(err, syscall.ECONNREFUSED) || time.Now().After(limit) {
+			return err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-p.closed:
+			return err
+		}
+	}
+}
+
+const restartPatience = 10 * time.Second
+
 // Ask asks as Port.Ask does, for a node that does not listen yet, what a Hello of its own says.
 func Ask(address string, h Hello, cfg Config) (Answer, error) {
 	cfg.complete()

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,6 +37,39 @@ func port(t *testing.T, secret string, judge func(wire.Hello) wire.Answer, log i
 	at = func() string { return p.Addr().String() }
 	t.Cleanup(func() { _ = p.Close() })
 	return p, lost
+}
+
+// restarting is a network in which nobody listens at first.
+type restarting struct{ refusals int }
+
+func (r *restarting) Listen(address string) (net.Listener, error) { return net.Listen("tcp", address) }
+
+func (r *restarting) Dial(address string, patience time.Duration) (net.Conn, error) {
+	if r.refusals++; r.refusals < 4 {
+		return nil, fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
+	}
+	return net.DialTimeout("tcp", address, patience)
+}
+
+// TestCommand_CLU22: a command reaches a node that starts its program again meanwhile; one to a node that refuses it fails at once.
+func TestCommand_CLU22(t *testing.T) {
+	for refusal, want := range map[string]error{"": nil, "not now": wire.ErrRefused} {
+		t.Run(refusal, func(t *testing.T) {
+			network := &restarting{}
+			p, err := wire.Listen("127.0.0.1:0", wire.Config{
+				Secret: []byte("secret"), Network: network, Log: zerolog.Nop(), Lost: func(string) {},
+				Judge: func(wire.Hello) wire.Answer { return wire.Answer{Node: "n2/2", Error: refusal} },
+				Hello: func() wire.Hello { return wire.Hello{From: "n1/1", Cluster: "c"} },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			if err := p.Command(p.Addr().String(), "drain"); !errors.Is(err, want) || network.refusals != 4 {
+				t.Errorf("%v after %d attempts", err, network.refusals)
+			}
+		})
+	}
 }
 
 func welcome(wire.Hello) wire.Answer { return wire.Answer{Node: "n2/2"} }
