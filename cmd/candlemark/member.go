@@ -17,6 +17,7 @@ import (
 	"candlemark/internal/admin/systemd"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/cluster"
+	"candlemark/internal/storage/cluster/copies"
 	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/transport/forward"
 
@@ -109,7 +110,7 @@ func (m *member) run(ctx context.Context) int {
 			}
 		case err := <-m.failed:
 			m.log.Error().Err(err).Msg("this node of the cluster has failed; the others go on")
-			if errors.Is(err, cluster.ErrHung) || errors.Is(err, cluster.ErrTail) {
+			if errors.Is(err, cluster.ErrHung) || errors.Is(err, copies.ErrTail) {
 				return replaceProcess(m.log)
 			}
 			return 1

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"candlemark/internal/storage/cluster/copies"
 	"candlemark/internal/storage/cluster/first"
 	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/raftlog"
@@ -16,9 +17,6 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// firstGeneration is the number of the folder of the first replica.
-const firstGeneration = 1
-
 // mark marks and locks the data folder. The folder of a broker alone becomes the folder of the first node of a cluster, if all nodes of the settings are there and none
 // belongs to a cluster (CLU-27).
 func (m *Membership) mark() (err error) {
@@ -28,7 +26,7 @@ func (m *Membership) mark() (err error) {
 		if err := m.alone(); err != nil {
 			return fmt.Errorf("%w: %w", definitions.ErrSingle, err)
 		}
-		if err := first.Convert(n.cfg.Dir, n.folder(firstGeneration), m.found); err != nil {
+		if err := first.Convert(n.cfg.Dir, copies.Folder(n.cfg.Dir, copies.First), m.found); err != nil {
 			return err
 		}
 		n.cfg.Log.Warn().Msg("the data folder of a broker alone is that of the first node of a cluster now")
@@ -37,7 +35,7 @@ func (m *Membership) mark() (err error) {
 	if err != nil {
 		return err
 	}
-	return first.Finish(n.cfg.Dir, n.folder(firstGeneration))
+	return first.Finish(n.cfg.Dir, copies.Folder(n.cfg.Dir, copies.First))
 }
 
 // alone returns why this node cannot form a cluster with the data that it has.
@@ -78,11 +76,11 @@ func (m *Membership) found() error {
 		return err
 	}
 	err = errors.Join(votes.SetUint64([]byte("CurrentTerm"), 1), votes.Close())
-	snapshot := state{ // not 1: a node without a log asks for entry 1, and type entries has one in the place of the snapshot's last
-		Generation: firstGeneration, Index: 2, Term: 1, ConfigurationIndex: 2,
+	snapshot := &copies.State{ // not 1: a node without a log asks for entry 1, and type entries has one in the place of the snapshot's last
+		Generation: copies.First, Index: 2, Term: 1, ConfigurationIndex: 2,
 		Configuration: raft.EncodeConfiguration(nodeid.Configuration([]string{own.String()})),
 	}
-	return errors.Join(err, vfs.WriteJSON(n.cfg.FS, filepath.Join(dir, snapshotFile), snapshot), vfs.WriteJSON(n.cfg.FS, filepath.Join(dir, nodeid.FileName), file))
+	return errors.Join(err, copies.Write(n.cfg.FS, n.cfg.Dir, snapshot), vfs.WriteJSON(n.cfg.FS, filepath.Join(dir, nodeid.FileName), file))
 }
 
 // calls has what is needed to call other nodes.

@@ -1,7 +1,7 @@
 // Package cluster replicates the data of a broker to other nodes: the journal and the definitions (ADR 132).
 //
-// Owns: the data folder of a node of a cluster: raft/ (log, votes, node.json, snapshot.json), replica-N/ (a journal and definitions)
-// and definitions.db, which only marks and locks the folder. raftlog keeps the log on disk, wire connects the nodes.
+// Owns: the data folder of a node of a cluster: raft/ (log, votes, node.json, snapshot.json), replica-N/ (a journal and definitions, package copies)
+// and definitions.db, which only marks and locks the folder. raftlog keeps the log on disk, copies owns the data, wire connects the nodes.
 //
 // The nodes elect a leader and agree on one order of entries, by raft (github.com/hashicorp/raft). An entry has the calls that the
 // leader's broker made of its journal and its definitions meanwhile. A committed entry is durable on a majority; every node, the leader

@@ -17,7 +17,7 @@ func (n *Node) Describe() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r := n.replica()
+	data := n.copies.Data()
 	var text strings.Builder
 	for _, q := range slices.Sorted(maps.Keys(lists)) {
 		for _, m := range lists[q] {
@@ -25,7 +25,7 @@ func (n *Node) Describe() (string, error) {
 			fmt.Fprintf(&text, "%d %+v\n", q, m)
 		}
 	}
-	d, err := r.definitions.Load()
+	d, err := data.Definitions.Load()
 	fmt.Fprintf(&text, "%+v\n", d)
 	return text.String(), err
 }
@@ -66,7 +66,7 @@ func (n *Node) Messages() (map[store.QueueID][]store.Recovered, error) {
 		err   error
 	}
 	got := make(chan found, 1)
-	n.replica().journal.Survey(func(lists map[store.QueueID][]store.Recovered, err error) { got <- found{lists, err} })
+	n.copies.Data().Journal.Survey(func(lists map[store.QueueID][]store.Recovered, err error) { got <- found{lists, err} })
 	f := <-got
 	return f.lists, f.err
 }

@@ -208,7 +208,7 @@ func (f *front) close() error {
 	ended := make(chan error, 1)
 	f.add(operation{ask: func(err error) {
 		if err == nil {
-			f.node.replica().journal.Await(func(err error) { ended <- err })
+			f.node.copies.Data().Journal.Await(func(err error) { ended <- err })
 			return
 		}
 		ended <- err
@@ -246,4 +246,12 @@ func (f *front) over() bool {
 	default:
 		return false
 	}
+}
+
+// sentBy returns the operations of an entry that this node has proposed and nobody has taken, else nil.
+func (n *Node) sentBy(sender, number uint64) []operation {
+	if f := n.front.Load(); f != nil {
+		return f.take(sender, number)
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"candlemark/internal/storage/cluster/copies"
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store/segment"
 
@@ -101,7 +102,7 @@ func (m *machine) apply(l *raft.Log, stored *sync.WaitGroup) error {
 			return err
 		}
 	}
-	r := m.node.replica()
+	data := m.node.copies.Data()
 	e := &segment.Entry{Number: l.Index}
 	for i := range list {
 		o := &list[i]
@@ -116,13 +117,13 @@ func (m *machine) apply(l *raft.Log, stored *sync.WaitGroup) error {
 		case o.change != nil:
 			c := *o.change
 			c.Entry = l.Index<<16 | uint64(i+1)
-			m.define(r.definitions, c, o.stored, stored)
+			m.define(data.Definitions, c, o.stored, stored)
 		case l.Index > m.has:
 			e.Parts = append(e.Parts, segment.Part{Queue: o.queue, Records: o.records, Done: m.watched(o.done)})
 		}
 	}
 	if len(e.Parts) > 0 || e.Begin && l.Index > m.has {
-		m.write(r.journal, e, len(l.Data))
+		m.write(data.Journal, e, len(l.Data))
 	}
 	return nil
 }
@@ -185,30 +186,51 @@ func (m *machine) stalled() time.Duration {
 
 // Snapshot implements raft.FSM. A snapshot is the promise that everything applied so far is durable; the bytes are read when
 // another node needs them.
-func (m *machine) Snapshot() (raft.FSMSnapshot, error) { return promise{m.node}, nil }
+func (m *machine) Snapshot() (raft.FSMSnapshot, error) { return m.node.copies.Promise(), nil }
 
-// Restore implements raft.FSM: a received snapshot replaces the replica.
+// Restore implements raft.FSM: a received snapshot replaces the data.
 func (m *machine) Restore(from io.ReadCloser) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return errors.Join(m.node.install(), from.Close())
-}
-
-type promise struct{ node *Node }
-
-// Persist implements raft.FSMSnapshot.
-func (p promise) Persist(to raft.SnapshotSink) (err error) {
-	r := p.node.replica()
-	if k, ok := to.(*sink); ok { // what the replica has before it is settled is durable then
-		k.state.Journal = r.journal.Applied()
-		if k.state.Definitions, err = r.definitions.Entry(); err != nil {
-			return err
-		}
+	s, err := m.node.copies.Install()
+	if s != nil {
+		m.adopt(s)
 	}
-	settled := make(chan error, 1)
-	r.journal.Settle(func(err error) { settled <- err })
-	return <-settled
+	return errors.Join(err, from.Close())
 }
 
-// Release implements raft.FSMSnapshot.
-func (p promise) Release() {}
+// adopt makes the machine go on behind the data of a node and the snapshot of them, which may be nil.
+func (m *machine) adopt(s *copies.State) {
+	m.has = m.node.copies.Data().Journal.Applied()
+	if s != nil {
+		m.index, m.term, m.config, m.configIndex = s.Index, s.Term, raft.DecodeConfiguration(s.Configuration), s.ConfigurationIndex
+	}
+}
+
+// cut returns the data as they are after the last entry, and the position of that entry. The log keeps what follows until sent is called, and a while longer.
+func (m *machine) cut() (s *copies.State, c *copies.Cut, sent func(), err error) {
+	s = &copies.State{}
+	c, err = m.cutData(func(j *segment.Replica, done func(*segment.Cut, error)) {
+		s.Index, s.Term, s.Configuration, s.ConfigurationIndex = m.index, m.term, raft.EncodeConfiguration(m.config), m.configIndex
+		j.CutAll(done)
+	})
+	if err == nil {
+		m.node.witness.hold(s.Index, catchUp)
+	}
+	return s, c, func() { m.node.witness.hold(s.Index, settling) }, err
+}
+
+// Cut returns the data of this node after the last entry, in the form of a broker alone: it has no vote, no members and no entries (CLU-34).
+// On the leader it has everything that clients were told of.
+func (n *Node) Cut() (*copies.Cut, error) { return n.machine.cutData((*segment.Replica).Cut) }
+
+// cutData cuts the data after the last entry. cut is called between two entries.
+func (m *machine) cutData(cut func(*segment.Replica, func(*segment.Cut, error))) (*copies.Cut, error) {
+	m.mu.Lock()
+	wait := m.node.copies.Data().Cut(cut)
+	m.mu.Unlock()
+	return wait()
+}
+
+// settling is how long a node may take to open a copy of the data that it has received.
+const settling = 5 * time.Minute

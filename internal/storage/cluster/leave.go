@@ -105,7 +105,7 @@ func (m *Membership) Join(address string) error {
 	case a.Cluster == "":
 		return fmt.Errorf("%s is a member of no cluster", nodeid.NameOf(a.Node))
 	}
-	d, err := n.replica().definitions.Load()
+	d, err := n.copies.Data().Definitions.Load()
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"candlemark/internal/measure/clock"
+	"candlemark/internal/storage/cluster/copies"
 	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/raftlog"
 	"candlemark/internal/storage/cluster/wire"
@@ -77,9 +78,8 @@ type Node struct {
 	cfg       Config
 	lock      *definitions.Marker
 	self      *nodeid.Self
-	snapshots *snapshots
+	copies    *copies.Store
 	machine   *machine
-	files     atomic.Pointer[replica]
 	front     atomic.Pointer[front]
 	timing    *timing
 	lease     lease
@@ -140,7 +140,7 @@ func (n *Node) open() (err error) {
 	if err := n.cfg.FS.MakeDir(dir); err != nil {
 		return err
 	}
-	renewed, err := nodeid.Renewed(n.cfg.FS, n.cfg.Dir, dir, replicaPrefix)
+	renewed, err := nodeid.Renewed(n.cfg.FS, n.cfg.Dir, dir)
 	if err != nil {
 		return err
 	}
@@ -157,26 +157,28 @@ func (n *Node) open() (err error) {
 	if n.witness, err = openWitness(n, dir); err != nil {
 		return err
 	}
-	if n.snapshots, err = openSnapshots(n, filepath.Join(dir, snapshotFile)); err != nil {
+	n.copies, err = copies.Open(copies.Config{
+		FS: n.cfg.FS, Dir: n.cfg.Dir, SegmentSize: n.cfg.SegmentSize, OnFailure: n.fail, OnFull: n.cfg.OnFull, Cut: n.machine.cut, Log: n.cfg.Log,
+	})
+	if err != nil {
 		return err
 	}
-	if err := n.openData(); err != nil {
-		return err
-	}
+	n.machine.adopt(n.copies.Saved())
 	if n.log, err = raftlog.Open(n.cfg.FS, dir, raftlog.Options{Kept: n.cfg.Kept, OnFailure: n.fail}); err != nil {
 		return err
 	}
 	if n.ballots, err = raftlog.OpenVotes(n.cfg.FS, dir); err != nil {
 		return err
 	}
-	if err := n.follows(); err != nil {
+	entries, err := n.copies.Follow(n.log)
+	if err != nil {
 		return err
 	}
-	return n.start()
+	return n.start(entries)
 }
 
-// start connects the node with the others.
-func (n *Node) start() (err error) {
+// start connects the node with the others. entries is the log as raft sees it.
+func (n *Node) start(entries raft.LogStore) (err error) {
 	logger := hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: wire.LogWriter{Log: n.cfg.Log}, DisableTime: true})
 	calls := n.cfg.calls()
 	calls.Hello, calls.Judge, calls.Addresses = n.members.hello, n.members.judge, n.members.addresses
@@ -195,7 +197,7 @@ func (n *Node) start() (err error) {
 		silent = 0
 	}
 	n.transport = newTransport(n.self.Identity(), n.port, silent, logger)
-	n.transport.log, n.transport.has = n.cfg.Log, n.snapshots.has
+	n.transport.log, n.transport.has = n.cfg.Log, n.copies.Has
 	n.transport.node, n.transport.loyalty.lasts = n, n.cfg.Timeout*7/8
 	n.transport.leader, n.transport.rank = n.leader, n.members.rank
 	c := raft.DefaultConfig()
@@ -205,7 +207,7 @@ func (n *Node) start() (err error) {
 	// compact takes snapshots, by bytes; the log keeps what followers may need. An order to remove its last entry, too, is about a snapshot that
 	// was received, so that raft must not give it after others.
 	c.SnapshotInterval, c.SnapshotThreshold, c.TrailingLogs = time.Hour, math.MaxInt64, 1
-	if n.raft, err = raft.NewRaft(c, n.machine, entries{n.log, n.snapshots}, ballots{n.ballots, n}, n.snapshots, n.transport); err != nil {
+	if n.raft, err = raft.NewRaft(c, n.machine, entries, ballots{n.ballots, n}, n.copies, n.transport); err != nil {
 		return err
 	}
 	close(n.ready)
@@ -213,7 +215,7 @@ func (n *Node) start() (err error) {
 		return err
 	}
 	n.workers.Go(n.watchLeader)
-	if last, _ := n.log.LastIndex(); last == 0 && n.snapshots.saved == nil && len(n.self.First()) > 0 {
+	if last, _ := n.log.LastIndex(); last == 0 && n.copies.Saved() == nil && len(n.self.First()) > 0 {
 		if err := n.raft.BootstrapCluster(nodeid.Configuration(n.self.First())).Error(); err != nil {
 			return err
 		}
@@ -270,12 +272,12 @@ func (n *Node) Lead() (*Journal, *Definitions, error) {
 		err   error
 	}
 	got := make(chan found, 1)
-	n.replica().journal.Survey(func(lists map[store.QueueID][]store.Recovered, err error) {
+	n.copies.Data().Journal.Survey(func(lists map[store.QueueID][]store.Recovered, err error) {
 		got <- found{lists, err}
 	})
 	all := <-got
 	if all.err == nil && n.failed() {
-		all.err = errDamaged
+		all.err = copies.ErrDamaged
 	}
 	if all.err != nil {
 		return nil, nil, all.err
@@ -363,8 +365,8 @@ func (n *Node) Close() (err error) {
 	if n.raft != nil {
 		err = errors.Join(err, n.timing.save(), n.witness.keep())
 	}
-	if r := n.replica(); r != nil {
-		err = errors.Join(err, r.close())
+	if n.copies != nil {
+		err = errors.Join(err, n.copies.Close())
 	}
 	if n.log != nil {
 		err = errors.Join(err, n.log.Close())

@@ -18,6 +18,7 @@ import (
 	trios "candlemark/integration/testkit/trio"
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/cluster"
+	"candlemark/internal/storage/cluster/copies"
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store"
 	"candlemark/internal/storage/store/vfs"
@@ -149,7 +150,7 @@ func (s *sim) start(name string) {
 		Dir: filepath.Join(s.dir, name), Name: name, Members: members, Secret: []byte("secret of the test"), SegmentSize: 1 << 20, SnapshotEvery: 300 << 10, Kept: 50 << 10,
 		Retention: 200 << 10, Hang: time.Hour, FS: disk, Network: s.network.Of(name), Machine: s.clocks[name], Log: zerolog.Nop(),
 		OnFailure: func(err error) {
-			if errors.Is(err, cluster.ErrHung) || errors.Is(err, cluster.ErrTail) { // its process would be replaced
+			if errors.Is(err, cluster.ErrHung) || errors.Is(err, copies.ErrTail) { // its process would be replaced
 				s.mu.Lock()
 				s.hung = append(s.hung, name)
 				s.mu.Unlock()

@@ -47,7 +47,7 @@ func (j *Journal) Read(q store.QueueID, want []store.Ref, done func([]store.Cont
 		go done(list)
 		return
 	}
-	j.front.node.replica().journal.Read(q, want, func(list []store.Content) {
+	j.front.node.copies.Data().Journal.Read(q, want, func(list []store.Content) {
 		for i := range list {
 			if errors.Is(list[i].Err, store.ErrDamaged) {
 				j.front.node.fail(list[i].Err)
@@ -72,7 +72,9 @@ func (j *Journal) Queues() []store.QueueID {
 }
 
 // Names implements store.Journal.
-func (j *Journal) Names() map[store.QueueID]store.Name { return j.front.node.replica().journal.Names() }
+func (j *Journal) Names() map[store.QueueID]store.Name {
+	return j.front.node.copies.Data().Journal.Names()
+}
 
 // Take implements store.Journal.
 func (j *Journal) Take(q store.QueueID) []store.Recovered {
@@ -91,7 +93,7 @@ func (j *Journal) Recall(q store.QueueID, done func([]store.Recovered, error)) {
 			return
 		}
 		n := j.front.node
-		n.replica().journal.Recall(q, func(list []store.Recovered, err error) {
+		n.copies.Data().Journal.Recall(q, func(list []store.Recovered, err error) {
 			if !n.failed() { // by damage that was just found
 				done(list, err)
 			}
@@ -129,11 +131,11 @@ func (d *Definitions) Apply(c definitions.Change, done func(uint64, error)) {
 
 // Load implements definitions.Store.
 func (d *Definitions) Load() (*definitions.Definitions, error) {
-	return d.front.node.replica().definitions.Load()
+	return d.front.node.copies.Data().Definitions.Load()
 }
 
 // Revision implements definitions.Store.
-func (d *Definitions) Revision() uint64 { return d.front.node.replica().definitions.Revision() }
+func (d *Definitions) Revision() uint64 { return d.front.node.copies.Data().Definitions.Revision() }
 
 // Close implements definitions.Store. Earlier changes are stored by then; the node's own file stays open.
 func (d *Definitions) Close() error {

@@ -45,7 +45,7 @@ type transport struct {
 	looking  atomic.Bool
 	loyalty  loyalty
 	log      zerolog.Logger
-	has      func(position) bool // whether this node has an entry, and so all before it
+	has      func(term, index uint64) bool // whether this node has an entry, and so all before it
 	node
 	once sync.Once
 }
@@ -208,7 +208,7 @@ func (t *transport) run() {
 				t.loyalty.vote(call, c.LeadershipTransfer, t.pass, t.ended)
 				continue
 			case *raft.InstallSnapshotRequest:
-				if c.Term >= t.term() && t.has(position{c.LastLogTerm, c.LastLogIndex}) {
+				if c.Term >= t.term() && t.has(c.LastLogTerm, c.LastLogIndex) {
 					go t.declined(call, c.Term)
 					continue
 				}

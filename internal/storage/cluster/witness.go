@@ -141,10 +141,10 @@ func (w *witness) keep() error {
 // patience is for how long the log is kept for a node that is away.
 const patience = 15 * time.Minute
 
-// hold keeps the log behind an entry until a time, for a node that gets a copy of the data up to it.
-func (w *witness) hold(index uint64, until time.Time) {
+// hold keeps the log behind an entry for a time, for a node that gets a copy of the data up to it.
+func (w *witness) hold(index uint64, lasts time.Duration) {
 	w.mu.Lock()
-	w.held[index] = until
+	w.held[index] = time.Now().Add(lasts)
 	w.mu.Unlock()
 }
 
@@ -222,9 +222,7 @@ func (n *Node) last() position {
 	if term, index := n.log.Last(); index > 0 {
 		return position{term, index}
 	}
-	n.snapshots.mu.Lock()
-	defer n.snapshots.mu.Unlock()
-	if s := n.snapshots.saved; s != nil {
+	if s := n.copies.Saved(); s != nil {
 		return position{s.Term, s.Index}
 	}
 	return position{}

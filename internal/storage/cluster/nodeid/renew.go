@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"candlemark/internal/storage/cluster/archive"
+	"candlemark/internal/storage/cluster/copies"
 	"candlemark/internal/storage/store/vfs"
 )
 
@@ -20,8 +20,8 @@ func Renew(disk vfs.FS, dir string, next File) error {
 	return vfs.WriteJSON(disk, filepath.Join(dir, resetFile), next)
 }
 
-// Renewed empties the folder of the log and those of replicas, which begin with a prefix in the data folder, if Renew was called. A crash leaves the rest to the next call.
-func Renewed(disk vfs.FS, data, dir, prefix string) (renewed bool, err error) {
+// Renewed empties the folder of the log and the folders of the data if Renew was called. A crash leaves the rest to the next call.
+func Renewed(disk vfs.FS, data, dir string) (renewed bool, err error) {
 	next, mark := File{}, filepath.Join(dir, resetFile)
 	if err := vfs.ReadJSON(disk, mark, &next); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -31,8 +31,8 @@ func Renewed(disk vfs.FS, data, dir, prefix string) (renewed bool, err error) {
 	}
 	names, err := os.ReadDir(data)
 	for _, e := range names {
-		if strings.HasPrefix(e.Name(), prefix) {
-			err = errors.Join(err, archive.RemoveFolder(disk, filepath.Join(data, e.Name())))
+		if strings.HasPrefix(e.Name(), copies.Prefix) {
+			err = errors.Join(err, copies.RemoveFolder(disk, filepath.Join(data, e.Name())))
 		}
 	}
 	files, failed := disk.List(dir)

@@ -1,4 +1,4 @@
-package archive
+package copies
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package archive_test
+package copies
 
 import (
 	"encoding/binary"
@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"candlemark/internal/storage/cluster/archive"
 	"candlemark/internal/storage/store/vfs"
 
 	"go.uber.org/goleak"
@@ -29,7 +28,7 @@ func TestUnpack_CLU5(t *testing.T) {
 		"no journal": append(file("other", "", 0, 0, 0, 0), 0, 0),
 	} {
 		dir := filepath.Join(t.TempDir(), "replica")
-		u, err := archive.NewUnpacker(vfs.OS, dir)
+		u, err := NewUnpacker(vfs.OS, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +36,7 @@ func TestUnpack_CLU5(t *testing.T) {
 		if err := u.Close(); err == nil {
 			t.Errorf("%s: no error", what)
 		}
-		if err := archive.RemoveFolder(vfs.OS, dir); err != nil {
+		if err := RemoveFolder(vfs.OS, dir); err != nil {
 			t.Error(err)
 		}
 		if _, err := os.Stat(dir); err == nil {
