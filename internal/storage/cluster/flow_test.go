@@ -1,10 +1,14 @@
 package cluster
 
 import (
+	"bytes"
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 
+	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/storage/store"
 
 	"github.com/hashicorp/raft"
@@ -34,20 +38,52 @@ func TestBytesInFlight_CLU13(t *testing.T) {
 		t.Error("none follows the one that was applied")
 	}
 	call := raft.AppendEntriesRequest{}
-	for _, size := range []int{9 << 20, 1, 1} {
-		call.Entries = append(call.Entries, &raft.Log{Data: make([]byte, size)})
+	for n, size := range []int{9 << 20, 1, 1} {
+		call.Entries = append(call.Entries, &raft.Log{Index: uint64(n), Data: make([]byte, size)})
 	}
-	if shorten(&call); len(call.Entries) != 1 {
+	if shorten(&call); len(wire.Unite(call.Entries)) != 1 {
 		t.Errorf("%d entries behind a long one", len(call.Entries))
 	}
 	call.Entries = nil
-	for range 16 {
-		call.Entries = append(call.Entries, &raft.Log{Data: make([]byte, 1<<20)})
+	for n := range uint64(16) {
+		call.Entries = append(call.Entries, &raft.Log{Index: n, Data: make([]byte, 1<<20)})
 	}
-	if shorten(&call); len(call.Entries) != 4 {
+	if shorten(&call); len(wire.Unite(call.Entries)) != 4 {
 		t.Errorf("%d entries of 1 MiB", len(call.Entries))
 	}
 }
+
+// TestLongEntry_CLU13: a call has data in pieces that raft's decoder reads at once, so that the work for an entry grows with its length, not with the square
+// of it; the node that is called has the entries again.
+func TestLongEntry_CLU13(t *testing.T) {
+	call, want := &raft.AppendEntriesRequest{}, [][]byte{nil, {1}, make([]byte, 256<<10), make([]byte, 256<<10+1), {2}, make([]byte, 9<<18), make([]byte, 2<<18)}
+	random := rand.NewChaCha8([32]byte{})
+	for n := range want {
+		_, _ = random.Read(want[n])
+		call.Entries = append(call.Entries, &raft.Log{Index: uint64(n + 7), Term: 3, Data: slices.Clone(want[n])})
+	}
+	before := call.Entries
+	shorten(call)
+	for _, e := range call.Entries {
+		if len(e.Data) > 256<<10 {
+			t.Errorf("%d bytes at once", len(e.Data))
+		}
+	}
+	(&transport{node: deaf{}}).unwrap(raft.RPC{Command: call})
+	if len(call.Entries) != len(want) {
+		t.Fatalf("%d entries, want %d", len(call.Entries), len(want))
+	}
+	for n, e := range call.Entries {
+		if e.Index != uint64(n+7) || e.Term != 3 || !bytes.Equal(e.Data, want[n]) || !bytes.Equal(before[n].Data, want[n]) {
+			t.Errorf("entry %d has index %d, term %d and %d bytes", n, e.Index, e.Term, len(e.Data))
+		}
+	}
+}
+
+// deaf is a node that records nothing.
+type deaf struct{ node }
+
+func (deaf) hear(string, remark) {}
 
 // narrow is a pipeline with two calls under way, like raft's: a third one waits until somebody has read the first answer.
 type narrow struct {
@@ -107,7 +143,7 @@ func TestPipeline_CLU13(t *testing.T) {
 		below := newNarrow()
 		p := newPipeline(below)
 		call := func(p raft.AppendPipeline) error {
-			_, err := p.AppendEntries(&raft.AppendEntriesRequest{Entries: []*raft.Log{{Data: make([]byte, callSize)}, {Data: []byte{1}}}}, nil)
+			_, err := p.AppendEntries(&raft.AppendEntriesRequest{Entries: []*raft.Log{{Data: make([]byte, callSize)}, {Index: 1, Data: []byte{1}}}}, nil)
 			return err
 		}
 		if err := call(p); err != nil {
@@ -119,7 +155,7 @@ func TestPipeline_CLU13(t *testing.T) {
 		third := make(chan error, 1)
 		go func() { third <- call(below) }()
 		synctest.Wait()
-		if f := <-p.Consumer(); len(f.Request().Entries) != 1 {
+		if f := <-p.Consumer(); len(wire.Unite(f.Request().Entries)) != 1 {
 			t.Errorf("%d entries", len(f.Request().Entries))
 		}
 		<-third

@@ -106,6 +106,7 @@ func (t *transport) unwrap(call raft.RPC) {
 	switch c := call.Command.(type) {
 	case *raft.AppendEntriesRequest:
 		t.noted(&c.RPCHeader)
+		c.Entries = wire.Unite(c.Entries)
 	case *raft.RequestVoteRequest:
 		t.noted(&c.RPCHeader)
 	case *raft.RequestPreVoteRequest:
@@ -138,13 +139,14 @@ func (t *transport) AppendEntries(id raft.ServerID, to raft.ServerAddress, c *ra
 // callSize is how many bytes of entries a call has, except for one longer entry. Two calls are under way to a node (CLU-13).
 const callSize = 4 << 20
 
-// shorten leaves entries for the next call.
+// shorten leaves entries for the next call, and divides long ones into pieces.
 func shorten(c *raft.AppendEntriesRequest) {
 	for n, size := 0, 0; n < len(c.Entries); n++ {
 		if size += len(c.Entries[n].Data); size > callSize && n > 0 {
 			c.Entries = c.Entries[:n]
 		}
 	}
+	c.Entries = wire.Divide(c.Entries)
 }
 
 // RequestVote implements raft.Transport. The vote of a node that has acknowledged what this one lacks does not count (CLU-11), nor do votes after a

@@ -175,9 +175,9 @@ func (l *Log) StoreLogs(list []*raft.Log) error {
 			return fmt.Errorf("entry %d does not follow entry %d", e.Index, max(last, list[0].Index))
 		}
 	}
-	l.began.Store(time.Now().UnixNano())
-	defer l.began.Store(0)
 	size := groupSize(list)
+	l.began.Store(time.Now().UnixNano() + size*int64(time.Second)/slowDisk)
+	defer l.began.Store(0)
 	if f.end+size > f.size && f.end > pageSize {
 		if f, err = l.next(size); errors.Is(err, vfs.ErrFull) && !l.cut {
 			return err
@@ -330,7 +330,10 @@ func (l *Log) Stored() uint64 {
 	return l.total
 }
 
-// Writing returns for how long the present write has been under way, 0 if there is none.
+// slowDisk is how many bytes a second a disk writes at least that does not hang.
+const slowDisk = 16 << 20
+
+// Writing returns for how much longer than a slow disk takes the present write has been under way, 0 or less if it has not.
 func (l *Log) Writing() time.Duration {
 	if began := l.began.Load(); began > 0 {
 		return time.Since(time.Unix(0, began))

@@ -61,7 +61,7 @@ type harness struct {
 }
 
 // patience is the longest time that one operation of a journal may take on a busy machine.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 func wait[V any](t *testing.T, what string, from <-chan V) V {
 	t.Helper()
