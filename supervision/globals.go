@@ -69,11 +69,11 @@ func (k *parameterKeeper) DeleteGlobal(ctx context.Context, name string) (found 
 
 // PutParameter implements management.Definitions.
 func (k *parameterKeeper) PutParameter(ctx context.Context, p parameters.Parameter) (created bool, err error) {
-	before := k.parameter(p)
-	if created, err = k.Shovels.PutParameter(ctx, p); err == nil {
-		k.parameterEvent(ctx, "parameter.set", p, before, p.Value)
+	before, after, err := k.Shovels.PutParameter(ctx, p)
+	if err == nil {
+		k.parameterEvent(ctx, "parameter.set", p, before, after)
 	}
-	return created, err
+	return before == nil, err
 }
 
 // ChangeParameter changes a parameter, known by its names, by a function of its value. Found reports whether there is one.
@@ -87,17 +87,11 @@ func (k *parameterKeeper) ChangeParameter(ctx context.Context, p parameters.Para
 
 // DeleteParameter implements management.Definitions.
 func (k *parameterKeeper) DeleteParameter(ctx context.Context, p parameters.Parameter) (found bool, err error) {
-	before := k.parameter(p)
-	if found, err = k.Shovels.DeleteParameter(ctx, p); found && err == nil {
+	before, found, err := k.Shovels.DeleteParameter(ctx, p)
+	if found && err == nil {
 		k.parameterEvent(ctx, "parameter.cleared", p, before, nil)
 	}
 	return found, err
-}
-
-// parameter returns the current value of a parameter, nil if there is none.
-func (k *parameterKeeper) parameter(p parameters.Parameter) json.RawMessage {
-	known, _ := k.Shovels.Get(p)
-	return known.Value
 }
 
 // publicGlobals are the global parameters whose values are recorded. Others may be anything, also secrets (ACC-11).
@@ -132,6 +126,9 @@ func (k *parameterKeeper) parameterEvent(ctx context.Context, event string, p pa
 		}
 		return e
 	})
+	if p.Component == parameters.Schedule {
+		k.scheduleEvents(by, p, before, after)
+	}
 }
 
 // clusterName returns the name of the cluster, which is the node's if none is set.

@@ -171,12 +171,12 @@ func Start(cfg Config) (*Node, error) {
 	n.works, n.journal, n.meta = watch(&n.cfg)
 	n.patience = stream.NewPatience(cfg.SendTimeout, n.clock)
 	n.started = n.clock.Real().Now()
+	n.parameters.events = newHub(&n.cfg, n.clock.Wall)
 	if err := n.load(); err != nil {
 		return nil, err
 	}
 	n.quota = cfg.Limits.quota(cfg.Users)
 	n.counted.set(cfg.Limits)
-	n.parameters.events = newHub(&n.cfg, n.clock.Wall)
 	cfg.Users.PublishTo(n.parameters.events)
 	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, crashed: n.crashed}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))

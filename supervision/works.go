@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"candlemark/actors/movers/recurring"
 	"candlemark/actors/system/mailbox"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/activity"
@@ -30,7 +31,7 @@ func watch(cfg *Config) (*activity.Works, store.Journal, definitions.Store) {
 }
 
 // movesOf returns the keeper of the broker's clock; cfg lacks what is counted.
-func movesOf(cfg testclock.Config, works *activity.Works, qs *queries.Queries, ahead func(context.Context) ([]management.Ahead, error)) *testclock.Keeper {
+func movesOf(cfg testclock.Config, works *activity.Works, qs *queries.Queries, runs *recurring.Stats, ahead func(context.Context) ([]management.Ahead, error)) *testclock.Keeper {
 	cfg.Works, cfg.Next = works, func(ctx context.Context) (next management.Deadline, err error) {
 		list, err := ahead(ctx)
 		for i := range list {
@@ -39,17 +40,18 @@ func movesOf(cfg testclock.Config, works *activity.Works, qs *queries.Queries, a
 		return next, err
 	}
 	cfg.Unsettled = qs.Sums.Unsettled
-	cfg.Counts = func() management.ClockCounts { return countsOf(qs) }
+	cfg.Counts = func() management.ClockCounts { return countsOf(qs, runs) }
 	return testclock.New(cfg)
 }
 
 // countsOf returns the broker's counters for moves of its clock. Holders of delayed exchanges count as queues.
-func countsOf(qs *queries.Queries) (c management.ClockCounts) {
+func countsOf(qs *queries.Queries, runs *recurring.Stats) (c management.ClockCounts) {
 	released, letters := qs.Sums.Released(), qs.DeadLetters()
 	c.Released, c.LeasesEnded, c.Expired = int64(released.Count()), int64(letters.QueuesExpired), int64(letters.Expired.Disabled+letters.Expired.AtMostOnce+letters.Expired.AtLeastOnce)
 	for _, of := range []*management.Deaths{&letters.Expired, &letters.Rejected, &letters.MaxLen, &letters.DeliveryLimit, &letters.RuleFailed} {
 		c.DeadLettered += int64(of.AtMostOnce + of.AtLeastOnce)
 	}
+	c.SchedulesFired = runs.Stored()
 	for kind := range metrics.Holder {
 		n := qs.Sums.Total(kind)
 		c.LocksReturned += n[queuestats.TimedOut]

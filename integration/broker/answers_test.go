@@ -235,3 +235,26 @@ func TestANS3NoLoop(t *testing.T) {
 		}
 	})
 }
+
+// Answers are counted by outcome, and their requests with those that died without a dead-letter exchange (ANS-1).
+func TestAnswersAreCounted_ANS1(t *testing.T) {
+	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
+		ch := b.Connect().Open()
+		ch.Confirms()
+		durable(b, ch, "replies", nil)
+		durable(b, ch, "q", answering())
+		for _, m := range []amqp.Publishing{requestFor("one", "replies", "1000"), requestFor("two", "nowhere", "1000"), requestFor("", "", "1000")} {
+			ch.Publish("", "q", m)
+		}
+		b.Advance(time.Second)
+		text := bubbleWeb(b).ask("", "GET", "/metrics", "").Body.String()
+		for _, line := range []string{
+			`candlemark_request_answers_total{outcome="routed"} 1`, `candlemark_request_answers_total{outcome="confirmed"} 1`,
+			`candlemark_request_answers_total{outcome="unroutable"} 1`, `candlemark_dead_letters_total{reason="expired",strategy="disabled"} 3`,
+		} {
+			if !strings.Contains(text, line+"\n") {
+				t.Errorf("no %s", line)
+			}
+		}
+	})
+}

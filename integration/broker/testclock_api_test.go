@@ -25,7 +25,7 @@ func TestClockAPI_CLK5(t *testing.T) {
 		b.Log.Allow(testclock.Warning)
 		w := bubbleWeb(b)
 		const path = "/api/x/clock"
-		const none = `"dead_lettered":0,"delivered":0,"expired":0,"leases_ended":0,"locks_returned":0,"released":0,"settled":0}}`
+		const none = `"dead_lettered":0,"delivered":0,"expired":0,"leases_ended":0,"locks_returned":0,"released":0,"schedules_fired":0,"settled":0}}`
 		w.want(200, `{"test_clock":true,"time":"2027-01-01T00:00:00.000Z","time_ms":1798761600000,"mode":"frozen","speed":0,"real_time":"2000-01-01T00:00:00.000Z","next":null}`, "GET", path, "")
 		b.Connect().Open().Declare("q", amqp.Table{"x-expires": 60_000})
 		w.want(200, `{"test_clock":true,"time":"2027-01-01T00:00:00.000Z","time_ms":1798761600000,"mode":"frozen","speed":0,"real_time":"2000-01-01T00:00:00.000Z","next":{"at":"2027-01-01T00:01:00.000Z","in_ms":60000,"fate":"queue_ends","vhost":"/","queue":"q"}}`, "GET", path, "")

@@ -326,6 +326,7 @@ func (qs *Queries) DeadLetters() management.DeadLetters {
 	}
 	return management.DeadLetters{
 		Expired: shown(&d.Expired), Rejected: shown(&d.Rejected), MaxLen: shown(&d.MaxLen), DeliveryLimit: shown(&d.DeliveryLimit), Hops: shown(&d.Hops), Copies: shown(&d.Copies), RuleFailed: shown(&d.RuleFailed),
+		Answered:      shown(&d.Answered),
 		QueuesExpired: d.QueuesExpired.Load(), Discarded: d.Discarded.Load(),
 	}
 }

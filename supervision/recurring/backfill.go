@@ -28,7 +28,7 @@ func (s *Schedules) Backfill(ctx context.Context, by auth.User, vhost, name stri
 		b.To = now
 	}
 	runs, err = spec.NewBackfill(b, now)
-	if err == nil && spec.Backfill != nil {
+	if err == nil && spec.Filled() != 0 {
 		err = ErrFilling
 	}
 	switch {
@@ -38,7 +38,7 @@ func (s *Schedules) Backfill(ctx context.Context, by auth.User, vhost, name stri
 		return runs, true, nil
 	}
 	b.Incarnation = s.newIncarnation()
-	return runs, true, s.putBackfill(ctx, *p, &b)
+	return runs, true, s.putBackfill(ctx, *p, 0, &b)
 }
 
 // CancelBackfill implements management.Schedules.
@@ -47,30 +47,29 @@ func (s *Schedules) CancelBackfill(ctx context.Context, by auth.User, vhost, nam
 	if p == nil || err != nil {
 		return false, err
 	}
-	if spec, err := parameters.ParseSchedule(vhost, name, p.Value); err != nil || spec.Backfill == nil {
+	spec, err := parameters.ParseSchedule(vhost, name, p.Value)
+	if err != nil || spec.Filled() == 0 {
 		return true, parameters.Refusal("the schedule has no backfill")
 	}
-	return true, s.putBackfill(ctx, *p, nil)
+	return true, s.putBackfill(ctx, *p, spec.Filled(), nil)
 }
 
-// putBackfill changes the backfill of a stored schedule; nil ends it.
-func (s *Schedules) putBackfill(ctx context.Context, p parameters.Parameter, b *parameters.Backfill) error {
-	ended := parameters.Incarnations(&p)
-	var fields map[string]json.RawMessage
-	err := json.Unmarshal(p.Value, &fields)
-	if err != nil {
-		return err
-	}
-	if fields["backfill"], err = json.Marshal(b); err != nil {
-		return err
-	}
-	if p.Value, err = json.Marshal(fields); err != nil {
-		return err
-	}
+// putBackfill replaces the backfill of a stored schedule with an incarnation, 0 for none, by another; nil ends it. ErrFilling: it has another.
+func (s *Schedules) putBackfill(ctx context.Context, p parameters.Parameter, was uint64, b *parameters.Backfill) error {
 	p.Setter = parameters.Setter{Operator: true}
-	if _, err = s.cfg.Put(ctx, p); err == nil && b == nil && len(ended) > 1 {
+	_, err := s.cfg.Change(ctx, p, func(value json.RawMessage) (json.RawMessage, error) {
+		spec, err := parameters.ParseSchedule(p.VHost, p.Name, value)
+		switch {
+		case err != nil:
+			return nil, err
+		case spec.Filled() != was:
+			return nil, parameters.Refusal(ErrFilling.Error())
+		}
+		return parameters.WithBackfill(value, b), nil
+	})
+	if err == nil && was != 0 {
 		s.mu.Lock()
-		delete(s.read, store.QueueID(ended[1]))
+		delete(s.read, store.QueueID(was))
 		s.mu.Unlock()
 	}
 	return err

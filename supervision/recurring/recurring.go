@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/access/auth"
 	"candlemark/internal/measure/activity"
 	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/events"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/parameters"
@@ -45,6 +46,7 @@ type Config struct {
 	Change func(ctx context.Context, p parameters.Parameter, change func(json.RawMessage) (json.RawMessage, error)) (found bool, err error)
 	Delete func(ctx context.Context, p parameters.Parameter) (found bool, err error)
 	Works  *activity.Works
+	Events *events.Hub
 	Clock  *clock.Clock
 	Log    zerolog.Logger
 }
@@ -116,7 +118,7 @@ func (s *Schedules) start(ctx context.Context, vhost string) (started bool) {
 	}
 	cfg := s.cfg.Actor
 	cfg.VHost, cfg.Schedules, cfg.Stats = handle, func() []*parameters.ScheduleSpec { return s.specs(vhost) }, &s.stats
-	cfg.Load, cfg.Ended, cfg.Clock, cfg.Log = s.load, s.ended, s.cfg.Clock, s.cfg.Log
+	cfg.Load, cfg.Ended, cfg.Clock, cfg.Events, cfg.Log = s.load, s.ended, s.cfg.Clock, s.cfg.Events, s.cfg.Log
 	cfg.May = func(user, exchange, key string) (bool, error) { return s.may(vhost, user, exchange, key) }
 	pid, err := s.cfg.Spawn(ctx, cfg)
 	if err != nil {
@@ -289,8 +291,8 @@ func (s *Schedules) ended(spec *parameters.ScheduleSpec) {
 		switch {
 		case err != nil:
 			return
-		case now.Backfill != nil && now.Backfill.Incarnation == spec.Incarnation:
-			if err := s.putBackfill(context.Background(), p, nil); err != nil {
+		case now.Filled() == spec.Incarnation:
+			if err := s.putBackfill(context.Background(), p, spec.Incarnation, nil); err != nil {
 				s.cfg.Log.Error().Err(err).Str("vhost", p.VHost).Str("schedule", p.Name).Msg("the end of a backfill could not be stored")
 			}
 			return

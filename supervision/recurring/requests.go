@@ -11,7 +11,9 @@ import (
 	"candlemark/actors/system/mail"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/admin/management"
+	"candlemark/internal/measure/events"
 	"candlemark/internal/storage/parameters"
+	"candlemark/protocol"
 	"candlemark/supervision/ask"
 )
 
@@ -209,5 +211,12 @@ func (s *Schedules) TriggerSchedule(ctx context.Context, by auth.User, vhost, na
 		return run, false, err
 	}
 	now := s.cfg.Clock.Wall()
-	return management.ScheduleRun{Time: cmp.Or(at, now), Fired: now, By: "trigger", Result: reply.Result.String(), Reason: reply.Reason}, true, nil
+	run = management.ScheduleRun{Time: cmp.Or(at, now), Fired: now, By: "trigger", Result: reply.Result.String(), Reason: reply.Reason}
+	origin := events.OriginOf(ctx)
+	s.cfg.Events.Publish(origin.Declared(false), func() *events.Event {
+		return &events.Event{Name: "schedule.triggered", VHost: vhost, By: origin, Fields: protocol.Table{
+			{Key: "name", Value: name}, {Key: "vhost", Value: vhost}, {Key: "time_ms", Value: run.Time}, {Key: "result", Value: run.Result},
+		}}
+	})
+	return run, true, nil
 }

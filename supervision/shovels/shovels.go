@@ -119,37 +119,34 @@ func (s *Shovels) Parameters(vhost string) []parameters.Parameter {
 	return s.cfg.Parameters.All(vhost)
 }
 
-// Get returns the parameter with the names of p, false if there is none.
-func (s *Shovels) Get(p parameters.Parameter) (parameters.Parameter, bool) {
-	return s.cfg.Parameters.Get(p)
-}
-
 // Statuses returns the statuses of entities of Azure Service Bus, as set by parameters.
 func (s *Shovels) Statuses() *status.Table { return s.cfg.Parameters.Statuses() }
 
-// PutParameter implements management.Shovels.
-func (s *Shovels) PutParameter(ctx context.Context, p parameters.Parameter) (created bool, err error) {
+// PutParameter stores a parameter, and returns its value before, nil for a new one, and after.
+func (s *Shovels) PutParameter(ctx context.Context, p parameters.Parameter) (before, after json.RawMessage, err error) {
 	if err := s.cfg.Lock(ctx); err != nil {
-		return false, err
+		return nil, nil, err
 	}
 	defer s.cfg.Unlock()
 	if !s.cfg.VHost(p.VHost) {
-		return false, parameters.Refusal("vhost_not_found")
+		return nil, nil, parameters.Refusal("vhost_not_found")
 	}
-	return s.store(ctx, p)
+	known, _ := s.cfg.Parameters.Get(p)
+	after, err = s.store(ctx, p)
+	return known.Value, after, err
 }
 
 // store stores a parameter, and has it take effect. The virtual hosts are locked.
-func (s *Shovels) store(ctx context.Context, p parameters.Parameter) (created bool, err error) {
+func (s *Shovels) store(ctx context.Context, p parameters.Parameter) (value json.RawMessage, err error) {
 	if p.Component == parameters.Schedule {
 		if p, err = s.cfg.Schedules.Stamp(p); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
-	if created, err = s.cfg.Parameters.Put(p); err == nil {
+	if _, err = s.cfg.Parameters.Put(p); err == nil {
 		s.put(ctx, p)
 	}
-	return created, err
+	return p.Value, err
 }
 
 // ChangeParameter changes a parameter, known by its names, by a function of its value, with the setter of p: no other change comes between.
@@ -164,35 +161,31 @@ func (s *Shovels) ChangeParameter(ctx context.Context, p parameters.Parameter, c
 		return nil, nil, false, nil
 	}
 	if p.Value, err = change(known.Value); err == nil {
-		_, err = s.store(ctx, p)
+		after, err = s.store(ctx, p)
 	}
-	return known.Value, p.Value, true, err
+	return known.Value, after, true, err
 }
 
-// DeleteParameter implements management.Shovels.
-func (s *Shovels) DeleteParameter(ctx context.Context, p parameters.Parameter) (found bool, err error) {
+// DeleteParameter deletes a parameter, and returns its value before.
+func (s *Shovels) DeleteParameter(ctx context.Context, p parameters.Parameter) (before json.RawMessage, found bool, err error) {
 	if err := s.cfg.Lock(ctx); err != nil {
-		return false, err
+		return nil, false, err
 	}
 	defer s.cfg.Unlock()
 	return s.delete(p)
 }
 
-func (s *Shovels) delete(p parameters.Parameter) (found bool, err error) {
-	if p.Component == parameters.Schedule {
-		known, _ := s.cfg.Parameters.Get(p)
-		defer func() {
-			if found && err == nil {
-				s.cfg.Schedules.Remove(known)
-			}
-		}()
+func (s *Shovels) delete(p parameters.Parameter) (before json.RawMessage, found bool, err error) {
+	known, _ := s.cfg.Parameters.Get(p)
+	if found, err = s.cfg.Parameters.Delete(p); found && err == nil && p.Component == parameters.Schedule {
+		s.cfg.Schedules.Remove(known)
 	}
-	if found, err = s.cfg.Parameters.Delete(p); err == nil && p.Component == parameters.Shovel {
+	if err == nil && p.Component == parameters.Shovel {
 		s.mu.Lock()
 		s.remove(name{p.VHost, p.Name})
 		s.mu.Unlock()
 	}
-	return found, err
+	return known.Value, found, err
 }
 
 // Forget ends the shovels of a deleted virtual host and deletes its parameters. Virtual hosts are locked.
@@ -311,7 +304,7 @@ func (s *Shovels) finish(x *one, p parameters.Parameter) {
 	if !current {
 		return
 	}
-	if _, err := s.delete(p); err == nil {
+	if _, _, err := s.delete(p); err == nil {
 		s.cfg.Done(p)
 	} else {
 		s.cfg.Log.Error().Err(err).Str("vhost", p.VHost).Str("shovel", p.Name).Msg("a finished shovel could not be deleted")

@@ -2,7 +2,8 @@
 //
 //	state.go    which runs are due        runs.go     what becomes of a run
 //	publish.go  one message, its route    progress.go what the journal has
-//	due.go      who is next, who waits
+//	due.go      who is next, who waits    events.go   events of runs
+//	missed.go   runs that are missed
 //
 // Owns: the schedules and their next times; the runs that targets have not answered, by number; how far each schedule has come.
 //

@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/metrics"
 	"candlemark/internal/measure/recurrence"
+	"candlemark/protocol"
 )
 
 // The causes of runs, as in the header x-schedule-by.
@@ -44,6 +45,9 @@ type Stats struct {
 }
 
 func (s *Stats) add(r Result, n int64) { s.counts[r].Add(n) }
+
+// Stored returns the number of runs that all their queues have taken.
+func (s *Stats) Stored() int64 { return s.counts[Stored].Load() }
 
 // Counts returns the number of runs by the name of their result.
 func (s *Stats) Counts() map[string]int64 {
@@ -240,6 +244,10 @@ func (s *state) finish(f *flight) {
 	case missedRun, results:
 	}
 	s.cfg.Stats.add(f.result, 1)
+	if f.result == Refused || f.result == Unroutable {
+		s.publishEvent(x, "schedule.run.failed", protocol.Field{Key: "time_ms", Value: f.at}, protocol.Field{Key: "by", Value: f.by},
+			protocol.Field{Key: "result", Value: f.result.String()}, protocol.Field{Key: "reason", Value: f.reason})
+	}
 	x.last = &Ran{Time: f.at, Fired: f.fired, Late: max(late, 0), By: f.by, Result: f.result, Reason: f.reason}
 	if x.history = append(x.history, *x.last); len(x.history) > keptHistory {
 		x.history = slices.Delete(x.history, 0, len(x.history)-keptHistory)

@@ -3,6 +3,7 @@ package recurring
 import (
 	"candlemark/actors/system/mail"
 	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/events"
 	"candlemark/internal/measure/recurrence"
 	"candlemark/internal/routing/routefinder"
 	"candlemark/internal/routing/topology"
@@ -40,6 +41,7 @@ type Config struct {
 	Alarm func() bool
 	// Ended is called for a schedule without further runs that is to be deleted.
 	Ended  func(*parameters.ScheduleSpec)
+	Events *events.Hub    // nil for none
 	Copies *budget.Copies // permits messages for several queues; nil for no limit
 	Stats  *Stats
 	Clock  *clock.Clock
@@ -97,6 +99,8 @@ type schedule struct {
 	noUser  bool
 	// noTarget: the target of the last run did not exist.
 	noTarget bool
+	// running: there were further runs when it was last planned, which is not said of one that begins.
+	running bool
 }
 
 // state is the core.
@@ -234,16 +238,28 @@ func (s *state) plan(x *schedule) {
 		ok = ok && next <= x.spec.Backfill.To
 	}
 	if !ok || x.spec.Count > 0 && x.fired >= x.spec.Count {
-		if len(x.flights) == 0 && x.spec.DeleteAtEnd {
-			s.out.ended = append(s.out.ended, x.spec)
-		}
+		s.end(x)
 		return
 	}
+	x.running = true
 	x.next, x.why, x.due = next, why, next+x.spec.Times.Delay(next)
 	if x.parent != nil {
 		x.due = x.paced
 	}
 	s.push(x)
+}
+
+// end reports that a schedule has no further runs, when the last one is answered.
+func (s *state) end(x *schedule) {
+	if len(x.flights) > 0 {
+		return
+	}
+	if x.running && x.parent == nil {
+		s.publishEvent(x, "schedule.ended")
+	}
+	if x.running = false; x.spec.DeleteAtEnd {
+		s.out.ended = append(s.out.ended, x.spec)
+	}
 }
 
 // ended reports whether a schedule has no further runs.
@@ -328,58 +344,4 @@ func (s *state) step(x *schedule, now int64) {
 		x.catching = false
 		s.leaveOut(x, x.until)
 	}
-}
-
-// missed decides on the runs that are due, the first of which is late.
-func (s *state) missed(x *schedule, now int64) {
-	times := &x.spec.Times
-	until, _ := times.Last(x.from, now) // there is one
-	if until+times.Delay(until) > now {
-		before, ok := times.Last(x.from, until-1)
-		if !ok {
-			return
-		}
-		until = before
-	}
-	from := now - x.spec.MissedWindow
-	switch {
-	case x.spec.Missed == parameters.MissedAll && until >= from:
-		if from > x.next {
-			s.leaveOut(x, from-1)
-		}
-		x.catching, x.until, x.left = true, until, maxCatchUp
-	case x.spec.Missed == parameters.MissedOne && until >= from:
-		n := s.count(x, until) - 1
-		if s.fire(x, until, byCatchUp, n) {
-			x.Missed += int64(n)
-			s.cfg.Stats.add(missedRun, int64(n))
-		}
-	default:
-		s.leaveOut(x, until)
-	}
-}
-
-// count returns the number of runs until a time, which is part of what a turn may count.
-func (s *state) count(x *schedule, until int64) int {
-	n := x.spec.Times.Count(x.from, until, maxCounted)
-	s.counted += n
-	return n
-}
-
-// leaveOut counts the runs until a time as missed.
-func (s *state) leaveOut(x *schedule, until int64) {
-	n := int64(s.count(x, until))
-	x.Missed += n
-	s.cfg.Stats.add(missedRun, n)
-	s.skipTo(x, until)
-}
-
-// skipTo makes the schedule continue after a time.
-func (s *state) skipTo(x *schedule, at int64) {
-	if at <= x.from {
-		return
-	}
-	x.from = at
-	x.flights = append(x.flights, &flight{x: x, at: at, number: x.fired, over: true})
-	s.land(x)
 }

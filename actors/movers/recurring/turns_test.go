@@ -7,13 +7,17 @@ import (
 	"time"
 
 	"candlemark/internal/measure/clock"
+	"candlemark/internal/measure/events"
 	"candlemark/internal/storage/parameters"
 )
 
-// TestMissedInTurns_REC9: many schedules with many missed runs each take many turns, and all of them are decided.
-func TestMissedInTurns_REC9(t *testing.T) {
+// TestMissedInTurns_REC9_REC15: many schedules with many missed runs each take many turns, and all of them are decided. Each has one event.
+func TestMissedInTurns_REC9_REC15(t *testing.T) {
 	var s state
-	s.init(&Config{Stats: &Stats{}, Alarm: func() bool { return false }}, 1)
+	hub := events.NewHub(events.Config{Now: func() int64 { return 0 }})
+	heard := hub.Listen(1000, nil, nil)
+	defer heard.Close()
+	s.init(&Config{Stats: &Stats{}, Alarm: func() bool { return false }, Events: hub}, 1)
 	s.at = clock.Instant(2000 * time.Hour)
 	const count = 50
 	for n := range count {
@@ -34,5 +38,11 @@ func TestMissedInTurns_REC9(t *testing.T) {
 	}
 	if missed := s.cfg.Stats.Counts()["missed"]; missed != count*maxCounted || s.due[0].due <= s.now() {
 		t.Errorf("%d runs in %d turns, the next at %d", missed, turns, s.due[0].due)
+	}
+	if len(heard.C) != count {
+		t.Errorf("%d events of %d schedules", len(heard.C), count)
+	}
+	if e := <-heard.C; e.Name != "schedule.run.missed" || e.VHost != "/" || fmt.Sprint(e.Fields[2:]) != "[{runs 10000} {until_ms 7200000000}]" {
+		t.Errorf("%+v", e.Event)
 	}
 }

@@ -62,6 +62,8 @@ type batch struct {
 	next    int // index of the first message not routed yet
 	pending []pendingMessage
 	stats   *ReasonStats
+	// requests are the counts for the reason for which requests are answered; nil for other batches.
+	requests *ReasonStats
 	// waiting is the search for the route of the next message if it exceeds a turn, found the result. Batches of other
 	// queues continue during the search.
 	waiting *topology.Long
@@ -123,12 +125,12 @@ func (s *state) take(d *mail.DeadLetter) {
 	if s.finishing != nil {
 		return
 	}
-	stats := s.stats.ByReason(d.Reason)
+	b := &batch{DeadLetter: d, pending: make([]pendingMessage, len(d.Messages)), stats: s.stats.ByReason(d.Reason)}
 	if d.Respond {
 		d.Stored = nil // an answer is no copy
-		stats = &s.stats.Answered
+		b.requests, b.stats = b.stats, &s.stats.Answered
 	}
-	s.sources.add(&batch{DeadLetter: d, pending: make([]pendingMessage, len(d.Messages)), stats: stats})
+	s.sources.add(b)
 	if !s.continuing {
 		s.step()
 	}
@@ -302,6 +304,9 @@ func (b *batch) done(id uint64) {
 		b.stats.AtLeastOnce.Add(1)
 	} else {
 		b.stats.AtMostOnce.Add(1)
+	}
+	if b.requests != nil { // its queue does not dead-letter it
+		b.requests.NoExchange.Add(1)
 	}
 	b.answering().Add(id)
 }

@@ -1,6 +1,6 @@
 package management
 
-// DeadLetters counts messages that died since the broker started (TTL-29).
+// DeadLetters counts messages that died since the broker started (TTL-29), and answers to them.
 type DeadLetters struct {
 	Expired       Deaths `json:"expired"`
 	Rejected      Deaths `json:"rejected"`
@@ -12,6 +12,8 @@ type DeadLetters struct {
 	Copies Deaths `json:"copies"`
 	// RuleFailed are those to which a rule of a subscription could not be applied.
 	RuleFailed Deaths `json:"rule_failed"`
+	// Answered counts the answers to requests, which are no dead letters (ANS-1).
+	Answered Deaths `json:"answered"`
 	// QueuesExpired are leases that ran out, Discarded the messages that went with those queues.
 	QueuesExpired uint64 `json:"queues_expired"`
 	Discarded     uint64 `json:"messages_discarded_with_queues"`

@@ -80,13 +80,13 @@ type ClockMoved struct {
 
 // ClockCounts are the differences of the broker's counters in a change; what clients did meanwhile is included.
 type ClockCounts struct {
-	Expired, DeadLettered, Released, LeasesEnded, LocksReturned, Delivered, Settled int64
+	Expired, DeadLettered, Released, LeasesEnded, LocksReturned, SchedulesFired, Delivered, Settled int64
 }
 
 // Minus returns the differences to earlier counters.
 func (c ClockCounts) Minus(o ClockCounts) ClockCounts {
 	return ClockCounts{
 		c.Expired - o.Expired, c.DeadLettered - o.DeadLettered, c.Released - o.Released, c.LeasesEnded - o.LeasesEnded,
-		c.LocksReturned - o.LocksReturned, c.Delivered - o.Delivered, c.Settled - o.Settled,
+		c.LocksReturned - o.LocksReturned, c.SchedulesFired - o.SchedulesFired, c.Delivered - o.Delivered, c.Settled - o.Settled,
 	}
 }

@@ -58,6 +58,14 @@ func (s *ScheduleSpec) Filling() *ScheduleSpec {
 	return &f
 }
 
+// Filled returns the incarnation of the schedule's backfill, 0 without one.
+func (s *ScheduleSpec) Filled() uint64 {
+	if s.Backfill == nil {
+		return 0
+	}
+	return s.Backfill.Incarnation
+}
+
 // Incarnations returns the incarnations of the schedule that a parameter defines, and of its backfill.
 func Incarnations(p *Parameter) (list []uint64) {
 	var value struct {
@@ -93,6 +101,11 @@ func stampBackfill(fields map[string]json.RawMessage, before *ScheduleSpec, user
 // WithoutBackfill returns the value of a schedule without its backfill, which is not exported.
 func WithoutBackfill(value json.RawMessage) json.RawMessage {
 	return changed(value, func(fields map[string]json.RawMessage) { delete(fields, "backfill") })
+}
+
+// WithBackfill returns the value of a schedule with another backfill, nil for none.
+func WithBackfill(value json.RawMessage, b *Backfill) json.RawMessage {
+	return changed(value, func(fields map[string]json.RawMessage) { fields["backfill"], _ = json.Marshal(b) })
 }
 
 // WithPause returns the value of a schedule that is paused.

@@ -9,6 +9,7 @@ type (
 	queue      = management.Queue
 	connection = management.Connection
 	channel    = management.Channel
+	schedule   = management.Schedule
 )
 
 // RabbitMQ's families of metrics.
@@ -26,6 +27,7 @@ const (
 const (
 	queueExpiry = "queue_expiry_metrics"
 	queueAge    = "queue_age_metrics"
+	ofSchedule  = "schedule_metrics"
 )
 
 // ownPrefix begins the names of metrics that other brokers do not have.
@@ -92,4 +94,25 @@ var channelColumns = []column[channel]{
 	counter(channelQueue, "channel_messages_redelivered_total", "Messages redelivered", func(c *channel) uint64 { return c.Counts.Redeliver }),
 	counter(channelQueue, "channel_messages_acked_total", "Messages acknowledged", func(c *channel) uint64 { return c.Counts.Ack }),
 	counter(channelQueue, "channel_get_empty_total", "Calls of basic.get that found the queue empty", func(c *channel) uint64 { return c.Counts.GetEmpty }),
+}
+
+var scheduleColumns = []column[schedule]{
+	counter(ofSchedule, "candlemark_schedule_stored_total", "Runs that all their queues have taken", func(s *schedule) uint64 { return uint64(s.Stored) }),
+	counter(ofSchedule, "candlemark_schedule_skipped_total", "Runs that were skipped because of the run before", func(s *schedule) uint64 { return uint64(s.Skipped) }),
+	counter(ofSchedule, "candlemark_schedule_missed_total", "Runs that were missed", func(s *schedule) uint64 { return uint64(s.Missed) }),
+	counter(ofSchedule, "candlemark_schedule_refused_total", "Runs that were refused", func(s *schedule) uint64 { return uint64(s.Refused) }),
+	counter(ofSchedule, "candlemark_schedule_unroutable_total", "Runs without a queue", func(s *schedule) uint64 { return uint64(s.Unroutable) }),
+	gauge(ofSchedule, "candlemark_schedule_last_lateness_seconds", "Time from the time of the last run, with its jitter, until all its queues had it", func(s *schedule) float64 {
+		if s.Last == nil {
+			return 0
+		}
+		return s.Last.Late.Seconds()
+	}),
+	gauge(ofSchedule, "candlemark_schedule_next_timestamp_seconds", "Unix time of the next run, with its jitter, 0 if there is none", func(s *schedule) float64 { return float64(s.Due) / 1000 }),
+	gauge(ofSchedule, "candlemark_schedule_running", "1 if the state of the schedule is running", func(s *schedule) float64 {
+		if s.State == "running" {
+			return 1
+		}
+		return 0
+	}),
 }

@@ -1,6 +1,7 @@
 package exposition
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -89,6 +90,10 @@ func (f *fake) Queues(_ context.Context, vhost string) ([]management.Queue, erro
 		{VHost: "dev", Name: "a", Figures: queuestats.Figures{Ready: 5}},
 	}
 	return slices.DeleteFunc(list, func(q management.Queue) bool { return vhost != "" && q.VHost != vhost }), f.err
+}
+
+func (f *fake) ListSchedules(_ context.Context, vhost, _ string) ([]management.Schedule, error) {
+	return []management.Schedule{{VHost: cmp.Or(vhost, "/"), Name: "s", State: "running", Missed: 3, Due: 1_500, Last: &management.ScheduleRun{Late: 2 * time.Millisecond}}}, nil
 }
 
 func (f *fake) OldestReadyAge() int64 { return 12_500 }
@@ -447,3 +452,16 @@ func TestBrokerDoesNotAnswer(t *testing.T) {
 }
 
 func (*fake) ClusterState() management.ClusterState { return management.ClusterState{} }
+
+// The family of schedules has the figures of each, in the virtual hosts of the query.
+func TestSchedules_REC15(t *testing.T) {
+	text := request(newFake(), "/metrics/detailed?family=schedule_metrics&vhost=a&vhost=b&vhost=a", "text/plain").Body.String()
+	for line, times := range map[string]int{
+		`candlemark_schedule_missed_total{vhost="a",schedule="s"} 3`: 1, `candlemark_schedule_last_lateness_seconds{vhost="b",schedule="s"} 0.002`: 1,
+		`candlemark_schedule_next_timestamp_seconds{vhost="a",schedule="s"} 1.5`: 1, `candlemark_schedule_running{vhost="b",schedule="s"} 1`: 1,
+	} {
+		if n := strings.Count(text, line+"\n"); n != times {
+			t.Errorf("%d times %s in\n%s", n, line, text)
+		}
+	}
+}

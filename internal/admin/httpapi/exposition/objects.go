@@ -77,18 +77,28 @@ func find(ctx context.Context, b management.Broker, wanted func(group string) bo
 	if len(vhosts) == 0 {
 		vhosts = []string{""}
 	}
-	slices.Sort(vhosts)
+	vhosts = slices.Compact(slices.Sorted(slices.Values(vhosts)))
 	var queues []management.Queue
 	var connections []management.Connection
 	var channels []management.Channel
+	var schedules []management.Schedule
 	in := func(vhost string) bool { return vhosts[0] == "" || slices.Contains(vhosts, vhost) }
 	if wants(queueColumns, wanted) {
-		for _, v := range slices.Compact(vhosts) {
+		for _, v := range vhosts {
 			list, err := b.Queues(ctx, v)
 			if err != nil {
 				return nil, err
 			}
 			queues = append(queues, list...)
+		}
+	}
+	if wants(scheduleColumns, wanted) {
+		for _, v := range vhosts {
+			list, err := b.ListSchedules(ctx, v, "")
+			if err != nil {
+				return nil, err
+			}
+			schedules = append(schedules, list...)
 		}
 	}
 	if wants(connectionColumns, wanted) {
@@ -110,6 +120,9 @@ func find(ctx context.Context, b management.Broker, wanted func(group string) bo
 		if times && wanted(queueAge) {
 			writeTimes(w, queues)
 		}
+		writeColumns(w, prefix, scheduleColumns, wanted, schedules, func(s *schedule) []string {
+			return []string{"vhost", s.VHost, "schedule", s.Name}
+		})
 		writeColumns(w, prefix, connectionColumns, wanted, connections, func(c *management.Connection) []string {
 			return []string{"channel", c.Name} // RabbitMQ's name for it
 		})

@@ -72,6 +72,51 @@ func testClock(w *writer, c *clock.Clock) {
 	}
 }
 
+// deadLetters writes what became of messages that died, and of the answers to requests among them.
+func deadLetters(w *writer, d *management.DeadLetters) {
+	for _, r := range reasons(d) {
+		for _, o := range []struct {
+			strategy string
+			count    uint64
+		}{{"at_least_once", r.of.AtLeastOnce}, {"at_most_once", r.of.AtMostOnce}, {"disabled", r.of.Disabled}} {
+			w.counter("candlemark_dead_letters_total", "Messages dead-lettered, or discarded because their queue does not dead-letter",
+				o.count, "reason", r.name, "strategy", o.strategy)
+		}
+	}
+	for _, r := range reasons(d) {
+		for _, o := range []struct {
+			outcome string
+			count   uint64
+		}{
+			{"routed", r.of.Routed},
+			{"confirmed", r.of.Confirmed},
+			{"unroutable", r.of.Unroutable},
+			{"failed", r.of.Failed},
+			{"cycle", r.of.Cycles},
+			{"refused", r.of.Refused},
+			{"lost_target", r.of.LostTargets},
+			{"kept", r.of.Kept},
+			{"too_many_copies", r.of.TooManyCopies},
+		} {
+			w.counter("candlemark_dead_letter_outcomes_total", "Dead letters by outcome", o.count, "reason", r.name, "outcome", o.outcome)
+		}
+	}
+	answers := d.Answered
+	for _, o := range []struct {
+		outcome string
+		count   uint64
+	}{
+		{"routed", answers.Routed},
+		{"confirmed", answers.Confirmed},
+		{"unroutable", answers.Unroutable},
+		{"failed", answers.Failed},
+		{"refused", answers.Refused},
+		{"lost_target", answers.LostTargets},
+	} {
+		w.counter("candlemark_request_answers_total", "Answers to requests that their queue has dropped, by outcome", o.count, "outcome", o.outcome)
+	}
+}
+
 // own writes the metrics that other brokers do not have.
 func own(w *writer, m *management.Metrics) {
 	var n queuestats.Sums
@@ -91,34 +136,7 @@ func own(w *writer, m *management.Metrics) {
 	lost(w, m)
 	w.gauge("candlemark_paged_messages", "Messages whose content is only on disk", float64(n[queuestats.Paged]))
 	w.gauge("candlemark_paged_bytes", "Body bytes that are only on disk", float64(n[queuestats.PagedBytes]))
-
-	for _, r := range reasons(&m.DeadLetters) {
-		for _, o := range []struct {
-			strategy string
-			count    uint64
-		}{{"at_least_once", r.of.AtLeastOnce}, {"at_most_once", r.of.AtMostOnce}, {"disabled", r.of.Disabled}} {
-			w.counter("candlemark_dead_letters_total", "Messages dead-lettered, or discarded because their queue does not dead-letter",
-				o.count, "reason", r.name, "strategy", o.strategy)
-		}
-	}
-	for _, r := range reasons(&m.DeadLetters) {
-		for _, o := range []struct {
-			outcome string
-			count   uint64
-		}{
-			{"routed", r.of.Routed},
-			{"confirmed", r.of.Confirmed},
-			{"unroutable", r.of.Unroutable},
-			{"failed", r.of.Failed},
-			{"cycle", r.of.Cycles},
-			{"refused", r.of.Refused},
-			{"lost_target", r.of.LostTargets},
-			{"kept", r.of.Kept},
-			{"too_many_copies", r.of.TooManyCopies},
-		} {
-			w.counter("candlemark_dead_letter_outcomes_total", "Dead letters by outcome", o.count, "reason", r.name, "outcome", o.outcome)
-		}
-	}
+	deadLetters(w, &m.DeadLetters)
 	w.gauge("candlemark_actors_busy", "Actors that are running or ready to run", float64(m.Actors.Busy))
 	w.gauge("candlemark_mailbox_mails", "Mails waiting in the mailboxes of busy actors", float64(m.Actors.Mails))
 	w.gauge("candlemark_mailbox_longest_mails", "Mails in the fullest mailbox", float64(m.Actors.Longest))

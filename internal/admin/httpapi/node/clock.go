@@ -84,7 +84,7 @@ func movedForm(m management.ClockMoved) movedItem {
 		Time: clockStamp(m.Time), TimeMS: m.Time, Moved: m.Moved, Steps: m.Steps, Done: m.Stopped == "", Stopped: m.Stopped, Settled: m.Settled, Warnings: m.Warnings,
 		Counts: map[string]int64{
 			"expired": c.Expired, "dead_lettered": c.DeadLettered, "released": c.Released, "leases_ended": c.LeasesEnded,
-			"locks_returned": c.LocksReturned, "delivered": c.Delivered, "settled": c.Settled,
+			"locks_returned": c.LocksReturned, "schedules_fired": c.SchedulesFired, "delivered": c.Delivered, "settled": c.Settled,
 		},
 	}
 }

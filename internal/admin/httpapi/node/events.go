@@ -22,7 +22,7 @@ const (
 )
 
 // openEvents are the events for all users that may open the virtual host: they do not reveal other users.
-var openEvents = []string{"queue.", "exchange.", "binding.", "policy."}
+var openEvents = []string{"queue.", "exchange.", "binding.", "policy.", "schedule."}
 
 // listen sends events as server-sent events for as long as the client listens.
 func listen(r *rest.Request) (any, error) {

@@ -15,7 +15,7 @@ func TestMayKnow(t *testing.T) {
 	r := &rest.Request{Users: users, User: auth.User{Name: "guest"}}
 	stranger := &rest.Request{Users: users, User: auth.User{Name: "stranger"}}
 	for name, open := range map[string]bool{
-		"queue.created": true, "exchange.deleted": true, "binding.created": true, "policy.set": true,
+		"queue.created": true, "exchange.deleted": true, "binding.created": true, "policy.set": true, "schedule.paused": true,
 		"connection.created": false, "user.created": false, "permission.created": false, "vhost.created": false, "alarm.set": false, "queues": false,
 	} {
 		e := &events.Event{Name: name, VHost: "/"}
