@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"candlemark/integration/testkit"
@@ -145,8 +146,9 @@ func (s *story) act() {
 	}
 }
 
-// pause pauses a queue whose worker then gets nothing.
+// pause pauses a queue whose worker then gets nothing. The worker has settled what it got before.
 func (s *story) pause(queue, how string) {
+	synctest.Wait()
 	if answer := bubbleWeb(s.b).ask("", "PUT", "/api/x/queues/%2F/"+queue+"/pause", how); answer.Code != 200 {
 		s.b.Errorf("%d %s", answer.Code, answer.Body)
 	}
