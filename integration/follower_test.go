@@ -4,8 +4,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,7 +20,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// everywhere makes every broker of these tests a follower of a cluster. Tests that kill or stop it, or look into its data, fail.
+// everywhere makes every broker of these tests a follower of a cluster. Tests that look into its data, or need a broker alone, fail.
 var everywhere = flag.Bool("follower", false, "tests use the ports of a node of a cluster that does not lead")
 
 // throughFollower reports whether the broker of a test is a follower of a cluster.
@@ -26,7 +28,7 @@ func throughFollower(t *testing.T) bool {
 	return *everywhere || strings.HasPrefix(t.Name(), "TestThroughFollower")
 }
 
-// startFollower starts a cluster of three nodes, and returns one that does not lead.
+// startFollower starts a cluster of three nodes, and returns one that does not lead. It is killed and stopped together with the others, and its log has theirs.
 func startFollower(t *testing.T, line, dir string, flags []string) *broker {
 	t.Helper()
 	if dir == "" {
@@ -36,29 +38,28 @@ func startFollower(t *testing.T, line, dir string, flags []string) *broker {
 	for i := range 3 {
 		members = append(members, "--cluster-member", fmt.Sprintf("n%d=%s", i+1, testkit.FreeAddress(t)))
 	}
-	var nodes [3]*broker
+	nodes := make([]*broker, 3)
 	for i := range nodes {
 		name := fmt.Sprintf("n%d", i+1)
 		args := append(append([]string{"--cluster-node", name, "--http", testkit.FreeAddress(t), "--segment-size", followerSegment}, members...), flags...)
 		nodes[i] = launch(t, "CANDLEMARK_CLUSTER_SECRET=secret-of-the-test "+line, filepath.Join(dir, name), args...)
 	}
-	t.Cleanup(func() {
-		for _, b := range nodes { // all at once
-			_ = b.cmd.Process.Signal(syscall.SIGTERM)
-		}
-		for _, b := range nodes {
-			b.ended()
-		}
-	})
+	own := nodes[0]
+	own.others = nodes[1:]
+	t.Cleanup(func() { own.stop() })
 	for _, b := range nodes {
 		b.await(either(b.log.ready, b.log.follows))
 	}
 	select {
-	case <-nodes[0].log.follows:
-		return nodes[0]
-	default:
-		return nodes[1]
+	case <-own.log.follows:
+	default: // it leads
+		own, nodes[0].others = nodes[1], nil
+		own.others = []*broker{nodes[0], nodes[2]}
 	}
+	for _, b := range own.others {
+		own.log.others = append(own.log.others, b.log)
+	}
+	return own
 }
 
 // followerSegment is small: there are many clusters at the same time.
@@ -157,4 +158,44 @@ func elsewhere(t *testing.T) string {
 		}
 	}
 	return ""
+}
+
+// TestThroughFollower_Hangup_CLU38: SIGHUP changes settings on every node, whoever leads and will lead.
+func TestThroughFollower_Hangup_CLU38(t *testing.T) {
+	t.Parallel()
+	conf := filepath.Join(t.TempDir(), "candlemark.conf")
+	limit := func(bytes int) {
+		t.Helper()
+		if err := os.WriteFile(conf, fmt.Appendf(nil, "vm_memory_high_watermark.absolute = %d\n", bytes), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(1_000_000_000)
+	b := start(t, "--config", conf)
+	limits := func(what string, bytes int) {
+		t.Helper()
+		eventually(t, what, func() bool {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://guest:guest@"+b.http+"/api/nodes?columns=mem_limit", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil { // the leader has just changed
+				return false
+			}
+			defer answer.Body.Close()
+			text, _ := io.ReadAll(answer.Body)
+			one := fmt.Sprintf(`{"mem_limit":%d}`, bytes)
+			return string(text) == fmt.Sprintf("[%s,%s,%s]", one, one, one)
+		})
+	}
+	limits("the first limit", 1_000_000_000)
+	limit(2_000_000_000)
+	b.signal(syscall.SIGHUP)
+	limits("the second limit", 2_000_000_000)
+	if text := b.operate("environment"); !strings.Contains(text, "2000000000") {
+		t.Errorf("effective settings %s", text)
+	}
+	b.operate("transfer_leadership")
+	limits("the limit of another leader", 2_000_000_000)
 }

@@ -172,9 +172,7 @@ func (w *web) throttled() {
 func (w *web) hangUp(b *broker, want string) {
 	w.Helper()
 	before := strings.Count(b.log.String(), want)
-	if err := b.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		w.Fatal(err)
-	}
+	b.signal(syscall.SIGHUP)
 	eventually(w.T, want, func() bool { return strings.Count(b.log.String(), want) > before })
 }
 

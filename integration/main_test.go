@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -116,6 +117,7 @@ type broker struct {
 	exited     chan error
 	read       chan struct{} // closed at the end of the log
 	gone       bool          // has been killed or stopped
+	others     []*broker     // the other nodes of its cluster, which are killed and stopped with it
 }
 
 // start runs a broker until the test ends.
@@ -193,10 +195,12 @@ func (b *broker) await(ready <-chan struct{}) {
 
 // kill ends the broker as a power cut does, except that the page cache survives.
 func (b *broker) kill() {
-	b.gone = true
-	_ = b.cmd.Process.Kill()
-	<-b.exited
-	b.checkLog()
+	b.signal(syscall.SIGKILL)
+	for _, one := range b.nodes() {
+		one.gone = true
+		<-one.exited
+		one.checkLog()
+	}
 }
 
 // stop ends the broker as an operator does.
@@ -204,10 +208,23 @@ func (b *broker) stop() {
 	if b.gone {
 		return
 	}
-	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		b.Errorf("SIGTERM: %v", err)
+	b.signal(syscall.SIGTERM)
+	for _, one := range b.nodes() {
+		one.ended()
 	}
-	b.ended()
+}
+
+// nodes returns all nodes of its cluster.
+func (b *broker) nodes() []*broker { return append(slices.Clone(b.others), b) }
+
+// signal sends a signal to all nodes of its cluster.
+func (b *broker) signal(s syscall.Signal) {
+	b.Helper()
+	for _, one := range b.nodes() {
+		if err := one.cmd.Process.Signal(s); err != nil && s != syscall.SIGKILL {
+			b.Errorf("%v: %v", s, err)
+		}
+	}
 }
 
 // ended waits until the broker has ended as requested, and checks its exit status and its log.
@@ -251,6 +268,8 @@ type journal struct {
 	ready chan struct{}
 	// follows is closed when the broker of this node of a cluster is another one's.
 	follows chan struct{}
+	// others are the logs of the other nodes, which String returns, too.
+	others []*journal
 }
 
 func (j *journal) follow(stderr io.Reader) {
@@ -297,8 +316,12 @@ func (j *journal) address(message string) string {
 // String returns the log so far.
 func (j *journal) String() string {
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
+	text := j.text.String()
+	j.mu.Unlock()
+	for _, other := range j.others {
+		text += other.String()
+	}
+	return text
 }
 
 // eventually polls until f returns true.

@@ -37,6 +37,11 @@ type member struct {
 	notify func(string)
 
 	serving atomic.Pointer[broker] // for works
+	process *process
+	// now is cfg with what SIGHUP has changed, for the next broker.
+	now     atomic.Pointer[config.Config]
+	hangups <-chan os.Signal
+	reloads *reloader
 
 	began   time.Time
 	anew    chan struct{} // gets something when the program is to start again on an empty folder
@@ -48,9 +53,11 @@ type member struct {
 }
 
 // serveMember runs a node of a cluster until ctx ends, and returns the exit code.
-func serveMember(ctx context.Context, settings *config.Settings, log zerolog.Logger) int {
-	manager := systemd.New(os.Getenv)
-	m := &member{began: time.Now(), cfg: settings.Config, log: log, failed: make(chan error, 2), anew: make(chan struct{}, 1), first: settings.First, notify: func(what string) { _ = manager.Notify(what) }}
+func serveMember(ctx context.Context, settings *config.Settings, reloads *reloader, hangups <-chan os.Signal) int {
+	manager, log := systemd.New(os.Getenv), reloads.log
+	m := &member{began: time.Now(), cfg: settings.Config, log: log, failed: make(chan error, 2), anew: make(chan struct{}, 1), first: settings.First, notify: func(what string) { _ = manager.Notify(what) }, process: newProcess(), reloads: reloads, hangups: hangups}
+	m.now.Store(&m.cfg)
+	m.process.holds(settings.Values)
 	c := settings.Cluster
 	secure, err := nodeCertificate(c.TLS, log)
 	if err == nil {
@@ -85,8 +92,7 @@ func serveMember(ctx context.Context, settings *config.Settings, log zerolog.Log
 // works returns an error if the broker that runs here does not answer.
 func (m *member) works(ctx context.Context) error {
 	if b := m.serving.Load(); b != nil {
-		_, err := b.node.API().ListPolicies(ctx, "", false)
-		return err
+		return b.works(ctx)
 	}
 	return nil
 }
@@ -94,10 +100,6 @@ func (m *member) works(ctx context.Context) error {
 // run follows the elections.
 func (m *member) run(ctx context.Context) int {
 	for {
-		var asked <-chan struct{}
-		if m.broker != nil {
-			asked = m.broker.process.asked
-		}
 		select {
 		case leads := <-m.node.Leads():
 			switch {
@@ -118,10 +120,23 @@ func (m *member) run(ctx context.Context) int {
 			return m.replace()
 		case <-ctx.Done():
 			return m.stop()
-		case <-asked:
+		case <-m.process.asked:
 			return m.stop()
+		case <-m.hangups:
+			m.reload()
 		}
 	}
+}
+
+// reload reads the settings again, for the broker that runs and for later ones (CLU-38).
+func (m *member) reload() {
+	m.notify(systemd.Reloading)
+	next := *m.now.Load()
+	m.reloads.broker, m.reloads.cfg = m.broker, &next
+	m.reloads.reload()
+	m.now.Store(&next)
+	m.process.holds(m.reloads.running)
+	m.notify(systemd.Ready)
 }
 
 // refrain is for how long another node is preferred as leader when the broker could not start here.
@@ -180,15 +195,16 @@ func (m *member) lead() (leads bool) {
 }
 
 func (m *member) start(journal *cluster.Journal, meta *cluster.Definitions) error {
-	users, err := usersFor(m.cfg, m.log)
+	cfg := *m.now.Load()
+	users, err := usersFor(cfg, m.log)
 	if err != nil {
 		return err
 	}
 	d := &data{log: m.log, definitions: meta, messages: journal, failed: make(chan error, 1)}
 	d.backups = backup.NewKeeper(backup.Config{DataDir: m.cfg.DataDir, Take: d.cutOf(m.node), Log: m.log})
-	b := &broker{cluster: m.node, others: m, process: newProcess(), listen: m.front.Listener, clock: chosenClock{Clock: m.node.Clock()}, users: users, data: d}
+	b := &broker{cluster: m.node, others: m, process: m.process, listen: m.front.Listener, clock: chosenClock{Clock: m.node.Clock()}, users: users, data: d}
 	filled := true
-	if err := b.start(m.cfg, &filled, m.log); err != nil {
+	if err := b.start(cfg, &filled, m.log); err != nil {
 		return err
 	}
 	m.broker = b

@@ -48,7 +48,7 @@ func (m *member) describe() management.ClusterState {
 
 // report describes this node, for the leader (CLU-33).
 func (m *member) report() json.RawMessage {
-	r := management.Report{Machine: resources.Survey(alarmsFor(m.cfg, nil)), Version: version, PID: os.Getpid(), Drained: m.drained.Load()}
+	r := management.Report{Machine: resources.Survey(alarmsFor(*m.now.Load(), nil)), Version: version, PID: os.Getpid(), Drained: m.drained.Load()}
 	r.Uptime, r.DataDirectory = time.Since(m.began).Milliseconds(), m.cfg.DataDir
 	r.SocketsUsed, r.SocketsMax = m.front.Count(), resources.ForwardedSockets()
 	text, err := json.Marshal(r)

@@ -13,24 +13,45 @@ import (
 
 // reloader reads the settings and the certificate of a broker again.
 type reloader struct {
-	broker  *broker
+	broker  *broker        // nil on a node of a cluster that does not lead
+	cfg     *config.Config // of the next broker of this node; nil for a broker alone
 	running []config.Value // effective settings
 	read    func() (*config.Settings, error)
 	level   *logLevel
 	log     zerolog.Logger
 }
 
-// reloads are the settings that can change while the broker runs.
-var reloads = map[string]func(r *reloader, c config.Config){
-	"log-level":             func(r *reloader, c config.Config) { _ = r.level.set(c.LogLevel) }, // checked before
-	"loopback-users":        func(r *reloader, c config.Config) { r.broker.setLoopback(c, r.log) },
-	"memory-high-watermark": func(r *reloader, c config.Config) { r.broker.node.API().SetMemoryWatermark(c.MemoryWatermark) },
-	"disk-free-limit":       func(r *reloader, c config.Config) { r.broker.node.API().SetDiskFreeLimit(c.DiskFreeLimit) },
-	"connection-max":        setLimits, "channel-max-per-node": setLimits, "vhost-max": setLimits, "cluster-queue-limit": setLimits, "cluster-exchange-limit": setLimits,
+// reloads are the settings that can change while the broker runs, and what that does on a broker.
+var reloads = map[string]struct {
+	keep  func(to *config.Config, c config.Config)
+	apply func(r *reloader, c config.Config)
+}{
+	"log-level":              {func(to *config.Config, c config.Config) { to.LogLevel = c.LogLevel }, nil},
+	"loopback-users":         {func(to *config.Config, c config.Config) { to.LoopbackUsers = c.LoopbackUsers }, func(r *reloader, c config.Config) { r.broker.setLoopback(c, r.log) }},
+	"memory-high-watermark":  {func(to *config.Config, c config.Config) { to.MemoryWatermark = c.MemoryWatermark }, func(r *reloader, c config.Config) { r.broker.node.API().SetMemoryWatermark(c.MemoryWatermark) }},
+	"disk-free-limit":        {func(to *config.Config, c config.Config) { to.DiskFreeLimit = c.DiskFreeLimit }, func(r *reloader, c config.Config) { r.broker.node.API().SetDiskFreeLimit(c.DiskFreeLimit) }},
+	"connection-max":         {func(to *config.Config, c config.Config) { to.Limits.Connections = c.Limits.Connections }, setLimits},
+	"channel-max-per-node":   {func(to *config.Config, c config.Config) { to.Limits.NodeChannels = c.Limits.NodeChannels }, setLimits},
+	"vhost-max":              {func(to *config.Config, c config.Config) { to.Limits.VHosts = c.Limits.VHosts }, setLimits},
+	"cluster-queue-limit":    {func(to *config.Config, c config.Config) { to.Limits.Queues = c.Limits.Queues }, setLimits},
+	"cluster-exchange-limit": {func(to *config.Config, c config.Config) { to.Limits.Exchanges = c.Limits.Exchanges }, setLimits},
 }
 
 // setLimits applies the limits that can change.
 func setLimits(r *reloader, c config.Config) { r.broker.node.SetLimits(limitsFor(c.Limits)) }
+
+// take makes a changed setting effective.
+func (r *reloader) take(v config.Value, c config.Config) {
+	one := reloads[v.Name]
+	if one.apply == nil {
+		_ = r.level.set(c.LogLevel) // checked before
+	} else if r.broker != nil {
+		one.apply(r, c)
+	}
+	if r.cfg != nil {
+		one.keep(r.cfg, c)
+	}
+}
 
 // hangups receives the SIGHUPs of the process, which no longer end it. All of them before the call of follow count as
 // one.
@@ -66,7 +87,7 @@ func (r *reloader) reload() {
 		}
 		return
 	}
-	if len(r.broker.certificates) > 0 {
+	if r.broker != nil && len(r.broker.certificates) > 0 {
 		if err := r.broker.reloadCertificates(); err != nil {
 			r.log.Error().Err(err).Msg("the TLS certificate and the settings are unchanged")
 			return
@@ -78,7 +99,7 @@ func (r *reloader) reload() {
 		switch {
 		case v.Text == r.running[i].Text:
 		case v.Reload:
-			reloads[v.Name](r, next.Config)
+			r.take(v, next.Config)
 			r.running[i] = v
 			r.log.Info().Str("setting", v.Name).Str("value", v.Text).Str("from", v.From).Msg("setting changed")
 		default:

@@ -43,8 +43,11 @@ func serve(args []string) int {
 	hangups := catchHangups()
 	defer hangups.end()
 	logStart(settings, log)
+	r := &reloader{running: settings.Values, level: level, log: log, read: func() (*config.Settings, error) {
+		return config.Load(flaghelp.New("candlemark serve"), args, os.Environ())
+	}}
 	if settings.Cluster.Node != "" {
-		return serveMember(ctx, settings, log)
+		return serveMember(ctx, settings, r, hangups)
 	}
 	b, err := startBroker(settings.Config, log)
 	if err != nil {
@@ -53,9 +56,7 @@ func serve(args []string) int {
 	}
 	log = b.clock.loud(log)
 	b.process.holds(settings.Values)
-	r := &reloader{broker: b, running: settings.Values, level: level, log: log, read: func() (*config.Settings, error) {
-		return config.Load(flaghelp.New("candlemark serve"), args, os.Environ())
-	}}
+	r.broker, r.log = b, log
 	manager := systemd.New(os.Getenv)
 	notify := func(what string) {
 		if err := manager.Notify(what); err != nil {
@@ -70,14 +71,17 @@ func serve(args []string) int {
 	})
 	b.logReady(settings.First, log)
 	notify(systemd.Ready)
-	defer manager.Watch(func(ctx context.Context) error {
-		_, err := b.node.API().ListPolicies(ctx, "", false) // an actor answers
-		return err
-	})()
+	defer manager.Watch(b.works)()
 	return b.run(withInput(ctx, settings.Testing, stdin), func() {
 		stop()
 		notify(systemd.Stopping)
 	}, log)
+}
+
+// works returns an error if no actor answers.
+func (b *broker) works(ctx context.Context) error {
+	_, err := b.node.API().ListPolicies(ctx, "", false)
+	return err
 }
 
 // logStart logs the start and the limits.

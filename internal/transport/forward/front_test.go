@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -217,9 +218,19 @@ func TestOwnBroker_CLU20(t *testing.T) {
 	}
 }
 
-// TestSlowClient_CLU20: a client that reads nothing ends, as it does on the leader; one that is gone ends while the leader does not read.
+// lines are those of a log.
+type lines chan string
+
+// Write implements io.Writer.
+func (l lines) Write(b []byte) (int, error) {
+	l <- string(b)
+	return len(b), nil
+}
+
+// TestSlowClient_CLU20: a client that reads nothing ends, as it does on the leader, and the log says why; one that is gone ends while the leader does not read.
 func TestSlowClient_CLU20(t *testing.T) {
-	p := newPair(t, func(c *forward.Config) { c.SendTimeout = 300 * time.Millisecond })
+	log := make(lines, 10)
+	p := newPair(t, func(c *forward.Config) { c.SendTimeout, c.Log = 300*time.Millisecond, zerolog.New(log) })
 	p.follower.Follow(first)
 	p.dial()
 	server := p.accept()
@@ -229,11 +240,17 @@ func TestSlowClient_CLU20(t *testing.T) {
 			break
 		}
 	}
+	if line := <-log; !strings.Contains(line, "the client has read nothing for 300ms") || !strings.Contains(line, server.RemoteAddr().String()) {
+		t.Error(line)
+	}
 	client := p.dial()
 	p.accept()
 	_ = client.SetLinger(0)
 	_ = client.Close()
 	eventually(t, "it has ended", func() bool { return p.follower.Count() == 0 })
+	if len(log) > 0 {
+		t.Error(<-log)
+	}
 }
 
 // TestLeaderStopsReading_CLU20: a client that vanishes while the leader does not read its bytes ends, too.

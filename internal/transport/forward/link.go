@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -104,7 +105,12 @@ func (k *link) pass(client net.Conn) {
 			end()
 		}
 	}()
-	if copyTo(k.front.patience.Patient(client), k.Conn) == nil && endOf(client) == nil {
+	err := copyTo(k.front.patience.Patient(client), k.Conn)
+	var unread *stream.UnreadError
+	switch {
+	case errors.As(err, &unread): // the leader does not know why the connection ends
+		k.front.cfg.Log.Warn().Str("conn", fmt.Sprintf("%s -> %s", client.RemoteAddr(), client.LocalAddr())).Err(err).Msg("a client that this node passes on is disconnected")
+	case err == nil && endOf(client) == nil:
 		late := time.NewTimer(lastWords)
 		select {
 		case <-up:

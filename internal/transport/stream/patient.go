@@ -49,8 +49,14 @@ func (p *Patience) write(conn net.Conn, do func() (int, error)) (n int, err erro
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("the client has read nothing for %v", p.timeout)
+	return 0, &UnreadError{p.timeout}
 }
+
+// UnreadError is the error of writing to a client that has read nothing for so long.
+type UnreadError struct{ For time.Duration }
+
+// Error implements error.
+func (e *UnreadError) Error() string { return fmt.Sprintf("the client has read nothing for %v", e.For) }
 
 // patient is a socket below TLS. A TLS write cannot be continued after a timeout, so it must not time out while it
 // makes progress, nor by a pause of the process: deadlines are set below TLS.
