@@ -35,7 +35,9 @@ type nodes struct {
 	logs    []string // files
 	running []*exec.Cmd
 	dials   atomic.Int64
-	alone   bool   // they are no nodes of a cluster
+	alone   bool                 // they are no nodes of a cluster
+	args    func(i int) []string // further ones
+	env     []string
 	world   *world // nil for the network and the clocks of this machine
 }
 
@@ -125,6 +127,9 @@ func (c *nodes) start(i int) {
 		}
 		args = append(args, "--cluster-member", m)
 	}
+	if c.args != nil {
+		args = append(args, c.args(i)...)
+	}
 	log, err := os.OpenFile(c.logs[i], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		c.Fatal(err)
@@ -135,7 +140,7 @@ func (c *nodes) start(i int) {
 		cmd = w.command(i, append([]string{path}, append(args, "--loopback-users", "none")...)...)
 		cmd.Env = append(cmd.Environ(), fmt.Sprint("CANDLEMARK_TEST_WALL=", w.walls[i]))
 	}
-	cmd.Env, cmd.Stderr = append(cmd.Environ(), "CANDLEMARK_CLUSTER_SECRET=a secret of the test"), log
+	cmd.Env, cmd.Stderr = append(append(cmd.Environ(), "CANDLEMARK_CLUSTER_SECRET=a secret of the test"), c.env...), log
 	if err := cmd.Start(); err != nil {
 		c.Fatal(err)
 	}

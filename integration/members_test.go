@@ -24,6 +24,7 @@ var joinBacklog = flag.Int("join-backlog", 100, "MB of messages that a new node 
 // member is a node in the answer of /api/x/cluster.
 type member struct {
 	Name, Role string
+	Address    string
 	Online     bool
 	Lag        uint64
 }

@@ -102,17 +102,22 @@ func TestDeploymentFiles(t *testing.T) {
 	if _, err := config.Load(flag.NewFlagSet("", flag.ContinueOnError), nil, append(known, "CANDLEMARK_CONFIG=none")); err != nil || len(known) < 4 {
 		t.Errorf("%v: %v", known, err)
 	}
-	several := deployed(t, "compose-cluster.yaml") + deployed(t, "kubernetes-cluster.yaml")
-	known = []string{"CANDLEMARK_CONFIG=none"}
-	for _, name := range regexp.MustCompile(`\b(?:CANDLEMARK|RABBITMQ)_[A-Z_]+`).FindAllString(several, -1) {
-		known = append(known, name+"=x")
-	}
-	for _, members := range regexp.MustCompile(`(?m)(?:CANDLEMARK_CLUSTER_MEMBER|value): (\S+=\S+)$`).FindAllStringSubmatch(several, -1) {
-		name, _, _ := strings.Cut(members[1], "=")
-		s, err := config.Load(flag.NewFlagSet("", flag.ContinueOnError), nil, append(known, "CANDLEMARK_CLUSTER_MEMBER="+members[1], "CANDLEMARK_CLUSTER_NODE="+name,
-			"CANDLEMARK_CLUSTER_LISTEN=:25672", "CANDLEMARK_CLUSTER_SECRET=0123456789abcdef"))
-		if err != nil || len(s.Cluster.Addresses()) != 3 {
-			t.Errorf("%s: %v", members[1], err)
+	for file, own := range map[string][]string{
+		"compose-cluster.yaml": {"CLUSTER_NODE=n2", "CLUSTER_MEMBER=n1=n1:25672,n2=n2:25672,n3=n3:25672"}, "kubernetes-cluster.yaml": {"CLUSTER_NODE=candlemark-0", "CLUSTER_DNS=candlemark-nodes", "CLUSTER_SIZE=3"},
+	} {
+		text, environment := deployed(t, file), []string{"CANDLEMARK_CONFIG=none"}
+		for _, name := range regexp.MustCompile(`\b(?:CANDLEMARK|RABBITMQ)_[A-Z_]+`).FindAllString(text, -1) {
+			environment = append(environment, name+"=x")
+		}
+		for _, v := range append(own, "CLUSTER_SECRET=0123456789abcdef") {
+			name, value, _ := strings.Cut(v, "=")
+			if environment = append(environment, "CANDLEMARK_"+v); !strings.Contains(text, name) || name != "CLUSTER_SECRET" && name != "CLUSTER_NODE" && !strings.Contains(text, value) {
+				t.Errorf("%s has no %s", file, v)
+			}
+		}
+		s, err := config.Load(flag.NewFlagSet("", flag.ContinueOnError), nil, environment)
+		if err != nil || len(s.Cluster.Addresses()) != 3 && s.Cluster.Size != 3 {
+			t.Errorf("%s: %v", file, err)
 		}
 	}
 	for what, texts := range map[string][]string{

@@ -72,7 +72,7 @@ func serveMember(ctx context.Context, settings *config.Settings, reloads *reload
 	}
 	wrong, _ := time.ParseDuration(os.Getenv("CANDLEMARK_TEST_WALL")) // tests of several nodes give them clocks that are wrong
 	m.node, err = cluster.Open(cluster.Config{
-		TLS: secure, Machine: clock.WithWall(clock.System(), wrong),
+		TLS: secure, Finder: finderOf(c), Size: int(c.Size), Machine: clock.WithWall(clock.System(), wrong),
 		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), ClientAddresses: m.addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
 		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, OnCommand: m.onCommand, Report: m.report, Clients: m, Abandon: true, Log: log,
 	})

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"net"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -11,8 +14,24 @@ import (
 	"candlemark/internal/admin/config"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/storage/cluster"
+	"candlemark/internal/storage/cluster/discovery"
 	"candlemark/supervision/resources"
 )
+
+// finderOf returns what finds the other nodes, if the settings do not name them (CLU-30).
+func finderOf(c config.Cluster) discovery.Finder {
+	if c.Hostname == "" {
+		return nil
+	}
+	_, port, _ := net.SplitHostPort(c.Listen)
+	if server := os.Getenv("CANDLEMARK_TEST_DNS"); server != "" { // tests have a DNS of their own
+		net.DefaultResolver.PreferGo = true
+		net.DefaultResolver.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "udp", server)
+		}
+	}
+	return &discovery.DNS{Name: c.Hostname, Port: port, Resolver: net.DefaultResolver, Own: func() ([]netip.Addr, error) { return discovery.Machine(c.Listen) }}
+}
 
 // clusterAge is for how long the state of the cluster is not asked for again: lists show it for each of many queues.
 const clusterAge = 100 * time.Millisecond

@@ -55,11 +55,11 @@ func (m *member) listen() error {
 // addresses returns where this node serves clients, each kind=host:port: it is known to all nodes. A listener on all addresses of the machine is
 // found at the host that the other nodes know.
 func (m *member) addresses() (list []string) {
-	host, _, err := net.SplitHostPort(m.cfg.Cluster.Addresses()[m.cfg.Cluster.Node])
+	host, _, _ := net.SplitHostPort(m.cfg.Cluster.Addresses()[m.cfg.Cluster.Node]) // "" if the node has to find out
 	for _, kind := range []string{forward.AMQP, forward.AMQPS, forward.HTTP, forward.HTTPS, forward.Metrics, forward.ServiceBus, forward.ServiceBusTLS} {
 		for _, at := range m.front.Addresses(kind) {
 			tcp, is := at.(*net.TCPAddr)
-			if !is || err != nil {
+			if !is {
 				continue
 			}
 			address := tcp.String()

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"strconv"
@@ -104,4 +105,8 @@ func (a amount) Set(text string) (err error) {
 		*a.value = v
 	}
 	return err
+}
+
+func size(of func(*Config) *Amount, parse func(string) (Amount, error), relative string) define {
+	return func(f *flag.FlagSet, c *Config, name, help string) { f.Var(amount{of(c), parse, relative}, name, help) }
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"strings"
@@ -12,6 +13,9 @@ type Cluster struct {
 	Members []string // name=host:port
 	Listen  string   // empty for the address among the members
 	Secret  string
+	// Hostname, unless empty, has the addresses of all nodes in the DNS; Members has none, or only this node then (CLU-30).
+	Hostname string
+	Size     uint // how many nodes form the cluster; 0 for the number of members
 	// TLS has the files for the connections between the nodes: all of them or none.
 	TLS ClusterTLS
 }
@@ -59,6 +63,9 @@ func ClusterAddress(node string) (string, error) {
 // secret or certificates there is no cluster, and form returns a warning.
 func (c *Config) form() (warning string) {
 	m := &c.Cluster
+	if m.Hostname != "" {
+		return c.find()
+	}
 	if m.Node != "" || len(m.Members) == 0 {
 		return ""
 	}
@@ -72,6 +79,24 @@ func (c *Config) form() (warning string) {
 		return "cluster_formation.classic_config.nodes has no effect without cluster.secret: this broker is alone"
 	}
 	m.Node = c.FullNode()
+	return ""
+}
+
+// find makes the broker a node of a cluster whose nodes have a name in the DNS. It returns a warning if there is none, because of other settings.
+func (c *Config) find() (warning string) {
+	m := &c.Cluster
+	name := cmp.Or(m.Node, c.FullNode())
+	for other := range m.Addresses() {
+		if other != name {
+			m.Hostname = ""
+			return cmp.Or(c.form(), "cluster_formation.dns.hostname has no effect: the nodes of the cluster are listed")
+		}
+	}
+	if m.Secret == "" && m.TLS == (ClusterTLS{}) {
+		m.Hostname = ""
+		return "cluster_formation.dns.hostname has no effect without cluster.secret: this broker is alone"
+	}
+	m.Node, m.Listen = name, cmp.Or(m.Listen, ":"+clusterPort)
 	return ""
 }
 
@@ -94,7 +119,13 @@ func (c Cluster) check(wrong *problems) {
 		}
 		names[name] = true
 	}
-	if !names[c.Node] {
+	if c.Hostname != "" && c.Size == 0 {
+		wrong.add("cluster-size", "how many nodes form the cluster must be set: cluster_formation.target_cluster_size_hint")
+	}
+	if c.Hostname == "" && c.Size > uint(len(names)) {
+		wrong.add("cluster-size", "%d nodes cannot form a cluster of the %d that are listed", c.Size, len(names))
+	}
+	if !names[c.Node] && c.Hostname == "" {
 		wrong.add("cluster-member", "this node, %s, is not among the members", c.Node)
 	}
 	secure := c.TLS != ClusterTLS{}

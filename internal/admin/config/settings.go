@@ -138,6 +138,8 @@ var settings = []setting{
 	{
 		name: "cluster-member", define: texts(func(c *Config) *[]string { return &c.Cluster.Members }), keys: []key{{name: "cluster.member.*"}, {"cluster_formation.classic_config.nodes.*", classicNode}}, help: "`node` of the cluster, name=host:port; repeated for each with which this one forms a cluster, or one of which it joins, and for itself",
 	},
+	{name: "cluster-dns", define: text(func(c *Config) *string { return &c.Cluster.Hostname }), keys: plain("cluster_formation.dns.hostname"), help: "`name` in the DNS with the addresses of all nodes of the cluster, instead of a list of members"},
+	{name: "cluster-size", define: natural(func(c *Config) *uint { return &c.Cluster.Size }), keys: plain("cluster_formation.target_cluster_size_hint"), help: "number of nodes that form the cluster, needed with cluster-dns; by default the number of members"},
 	{name: "cluster-listen", define: text(func(c *Config) *string { return &c.Cluster.Listen }), keys: plain("cluster.listen"), help: "`address` to listen on for the other nodes, host:port; by default this member's"},
 	{
 		name: "cluster-secret", also: []string{"RABBITMQ_ERLANG_COOKIE"}, noFlag: true, secret: true, define: text(func(c *Config) *string { return &c.Cluster.Secret }), keys: []key{{"cluster.secret", password}},
@@ -389,10 +391,6 @@ func natural(of func(*Config) *uint) define {
 
 func duration(of func(*Config) *time.Duration) define {
 	return func(f *flag.FlagSet, c *Config, name, help string) { f.DurationVar(of(c), name, *of(c), help) }
-}
-
-func size(of func(*Config) *Amount, parse func(string) (Amount, error), relative string) define {
-	return func(f *flag.FlagSet, c *Config, name, help string) { f.Var(amount{of(c), parse, relative}, name, help) }
 }
 
 func texts(of func(*Config) *[]string) define {

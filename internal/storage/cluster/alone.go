@@ -42,8 +42,9 @@ func (m *Membership) mark() (err error) {
 func (m *Membership) alone() (err error) {
 	n := m.node
 	wall, _ := n.cfg.Machine.Now()
-	h := wire.Hello{Kind: wire.KindAsk, Newest: n.cfg.Newest, Wall: wall, Members: nodeid.Roster(n.cfg.Members), From: nodeid.Of(n.cfg.Name, "")}
-	for _, s := range m.seeds() {
+	h := wire.Hello{Kind: wire.KindAsk, Newest: n.cfg.Newest, Wall: wall, From: nodeid.Of(n.cfg.Name, "")}
+	others := map[string]bool{}
+	for _, s := range m.await(n.cfg.Timeout * 15) {
 		var a wire.Answer
 		for limit := time.Now().Add(n.cfg.Timeout * 15); ; {
 			a, err = wire.Ask(s.address, h, n.cfg.calls())
@@ -57,6 +58,10 @@ func (m *Membership) alone() (err error) {
 		case a.Cluster != "":
 			return fmt.Errorf("%s belongs to the cluster %s, which this node joins only with an empty folder", s.name, a.Cluster)
 		}
+		others[a.Node] = true
+	}
+	if n.cfg.Finder != nil && (len(others)+1 < n.cfg.Size || m.place("").Address == "") {
+		return fmt.Errorf("a broker alone becomes the first node of a cluster when all nodes of its settings are there: %d of %d are found", len(others)+1, n.cfg.Size)
 	}
 	return nil
 }
@@ -69,7 +74,7 @@ func (m *Membership) found() error {
 		return err
 	}
 	file := nodeid.New(n.cfg.Name)
-	own := nodeid.Place{Identity: nodeid.Of(file.Name, file.Life), Address: n.cfg.Members[n.cfg.Name], Version: n.cfg.Newest, Clients: n.cfg.ClientAddresses}
+	own := m.place(nodeid.Of(file.Name, file.Life))
 	file.Cluster, file.Voted = nodeid.ClusterOf([]string{own.Identity}), true
 	votes, err := raftlog.OpenVotes(n.cfg.FS, dir)
 	if err != nil {

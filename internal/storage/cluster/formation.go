@@ -19,13 +19,13 @@ import (
 func (m *Membership) hello() wire.Hello {
 	n := m.node
 	_, wall := n.timing.read()
-	return wire.Hello{Oldest: m.level(), Newest: n.cfg.Newest, Wall: wall, Cluster: n.self.Cluster(), Members: nodeid.Roster(n.cfg.Members), From: n.self.Identity(), Place: m.own().Said(), Voted: n.self.HasVoted() || n.started() && n.Votes()}
+	return wire.Hello{Oldest: m.level(), Newest: n.cfg.Newest, Wall: wall, Cluster: n.self.Cluster(), Members: m.roster(), From: n.self.Identity(), Place: m.own().Said(), Voted: n.self.HasVoted() || n.started() && n.Votes()}
 }
 
 // judge decides about a caller.
 func (m *Membership) judge(h wire.Hello) wire.Answer {
 	n := m.node
-	a := wire.Answer{Cluster: n.self.Cluster(), Node: n.self.Identity(), Members: nodeid.Roster(n.cfg.Members), Place: m.own().Said(), Applied: n.machine.applied()}
+	a := wire.Answer{Cluster: n.self.Cluster(), Node: n.self.Identity(), Members: m.roster(), Place: m.own().Said(), Applied: n.machine.applied()}
 	if n.started() {
 		a.Leader = m.addressOf(n.Leader())
 	}
@@ -81,6 +81,12 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 func (m *Membership) form() {
 	n := m.node
 	last := ""
+	if first := n.self.First(); n.cfg.Finder != nil && n.unformed() {
+		if err := m.begin(first); err != nil {
+			n.fail(err)
+			return
+		}
+	}
 	for !n.Votes() {
 		members, problem := m.survey()
 		if problem != "" && problem != last {
@@ -103,8 +109,15 @@ func (m *Membership) form() {
 		return
 	}
 	for !m.placed() && n.pause(n.cfg.Timeout) {
+		_ = m.find()
 		m.tell()
 	}
+}
+
+// unformed reports whether this node was about to form a cluster.
+func (n *Node) unformed() bool {
+	last, _ := n.log.LastIndex()
+	return last == 0 && n.copies.Saved() == nil && len(n.self.First()) > 0
 }
 
 // tell lets the leader know where this node is. A node that has moved may not be told who leads.
@@ -114,13 +127,16 @@ func (m *Membership) tell() {
 		m.admit(m.own())
 		return
 	}
+	list := m.search.Found().Others
 	for _, s := range m.servers() {
-		if string(s.ID) == n.self.Identity() {
-			continue
+		if string(s.ID) != n.self.Identity() {
+			list = append(list, m.addresses(string(s.ID))...)
 		}
-		for _, address := range m.addresses(string(s.ID)) {
-			_, _ = n.port.Ask(address, wire.KindJoin)
-		}
+	}
+	slices.Sort(list)
+	for _, address := range slices.Compact(list) {
+		a, _ := n.port.Ask(address, wire.KindJoin)
+		m.search.Note(a.Node, address)
 	}
 }
 
@@ -147,12 +163,17 @@ func (n *Node) Votes() bool {
 // form no cluster.
 func (m *Membership) survey() (members []string, problems string) {
 	n := m.node
-	list, own := []string{}, nodeid.Roster(n.cfg.Members)
+	list := m.find()
+	own := m.roster()
 	members = append(members, m.own().String())
 	for _, s := range m.seeds() {
 		at := cmp.Or(s.name, s.address)
 		a, err := n.port.Ask(s.address, wire.KindAsk)
-		if err == nil && a.Cluster != "" {
+		if s.found && slices.ContainsFunc(members, func(place string) bool { return nodeid.PlaceOf(place).Identity == a.Node }) {
+			continue // it has two addresses
+		}
+		m.search.Note(a.Node, s.address)
+		if err == nil && a.Cluster != "" && m.own().Address != "" {
 			_, err = n.port.Ask(cmp.Or(a.Leader, s.address), wire.KindJoin)
 		}
 		switch {
@@ -160,9 +181,11 @@ func (m *Membership) survey() (members []string, problems string) {
 			list = append(list, fmt.Sprintf("%s: %v", at, err))
 		case a.Cluster != "":
 			list = append(list, fmt.Sprintf("%s: the cluster %s exists; this node asks to be a member of it", at, a.Cluster))
-		case s.name == "":
+		case s.name == "" && !s.found:
 			list = append(list, at+": it is a member of no cluster")
-		case nodeid.NameOf(a.Node) != s.name:
+		case s.found && a.Place == "":
+			list = append(list, at+": it does not know its own address yet")
+		case nodeid.NameOf(a.Node) != s.name && !s.found:
 			list = append(list, fmt.Sprintf("%s is %s", at, a.Node))
 		case a.Members != own && a.Version >= wire.Places: // an older version has compared them itself
 			list = append(list, fmt.Sprintf("the settings of %s name the members %s, those of %s name %s", n.cfg.Name, own, at, a.Members))
@@ -170,20 +193,35 @@ func (m *Membership) survey() (members []string, problems string) {
 		members = append(members, a.Node+" "+a.Place)
 	}
 	slices.Sort(members)
+	list = append(list, m.search.Agree(identities(members))...)
 	return members, strings.Join(list, "; ")
+}
+
+// identities returns the identity of each place.
+func identities(places []string) (list []string) {
+	for _, p := range places {
+		if id := nodeid.PlaceOf(p).Identity; id != "" {
+			list = append(list, id)
+		}
+	}
+	return list
 }
 
 // bootstrap makes this node the first of a cluster.
 func (m *Membership) bootstrap(members []string) error {
-	n := m.node
-	var ids []string
-	for _, m := range members {
-		ids = append(ids, nodeid.PlaceOf(m).Identity)
-	}
-	if err := n.self.Join(nodeid.ClusterOf(ids), members); err != nil {
+	if err := m.node.self.Join(nodeid.ClusterOf(identities(members)), members); err != nil {
 		return err
 	}
-	n.cfg.Log.Info().Str("cluster", n.self.Cluster()).Str("members", strings.Join(ids, " ")).Msg("the cluster is formed")
+	return m.begin(members)
+}
+
+// begin writes the members of a new cluster into the log.
+func (m *Membership) begin(members []string) error {
+	n := m.node
+	if !m.promised(members) {
+		return nil
+	}
+	n.cfg.Log.Info().Str("cluster", n.self.Cluster()).Strs("members", members).Msg("the cluster is formed")
 	if err := n.raft.BootstrapCluster(nodeid.Configuration(members)).Error(); err != nil {
 		return err
 	}

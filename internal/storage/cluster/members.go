@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"candlemark/internal/storage/cluster/discovery"
 	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/wire"
 
@@ -18,6 +19,7 @@ type Membership struct {
 	node    *Node
 	mu      sync.Mutex
 	joining map[string]bool // identities that are about to become members
+	search  discovery.Search
 }
 
 // level returns the version that all members know, by the log: nothing newer may be written into it, and no older program may take part (CLU-35). It
@@ -42,10 +44,7 @@ func (m *Membership) tooOld() error {
 }
 
 // own returns where this node says it is.
-func (m *Membership) own() nodeid.Place {
-	n := m.node
-	return nodeid.Place{Identity: n.self.Identity(), Address: n.cfg.Members[n.cfg.Name], Version: n.cfg.Newest, Clients: n.cfg.ClientAddresses}
-}
+func (m *Membership) own() nodeid.Place { return m.place(m.node.self.Identity()) }
 
 // caller returns where a caller says it is. A node with an older version does not say it.
 func caller(h wire.Hello) nodeid.Place {
@@ -89,7 +88,7 @@ func (m *Membership) addresses(of string) (list []string) {
 	if s, is := m.member(p.Identity); is && p.Address == "" {
 		p = nodeid.PlaceOf(string(s.Address))
 	}
-	for _, address := range []string{p.Address, m.node.cfg.Members[nodeid.NameOf(p.Identity)]} {
+	for _, address := range []string{p.Address, m.node.cfg.Members[nodeid.NameOf(p.Identity)], m.search.Noted(p.Identity)} {
 		if address != "" && !slices.Contains(list, address) {
 			list = append(list, address)
 		}
@@ -174,22 +173,28 @@ func (m *Membership) outdated() string {
 }
 
 // seed is a node to be asked for a cluster.
-type seed struct{ name, address string }
+type seed struct {
+	name, address string
+	found         bool // by a Finder
+}
 
-// seeds returns whom a node without a cluster asks; a seed of Join has no name.
+// seeds returns whom a node without a cluster asks; a seed of Join and one that was found have no name.
 func (m *Membership) seeds() (list []seed) {
 	n := m.node
 	if n.self != nil {
 		for _, address := range n.self.Seeds() {
-			list = append(list, seed{"", address})
+			list = append(list, seed{address: address})
 		}
 		if len(list) > 0 {
 			return list
 		}
 	}
+	for _, address := range m.search.Found().Others {
+		list = append(list, seed{address: address, found: true})
+	}
 	for _, name := range slices.Sorted(maps.Keys(n.cfg.Members)) {
 		if name != n.cfg.Name {
-			list = append(list, seed{name, n.cfg.Members[name]})
+			list = append(list, seed{name: name, address: n.cfg.Members[name]})
 		}
 	}
 	return list

@@ -15,6 +15,7 @@ import (
 
 	"candlemark/internal/measure/clock"
 	"candlemark/internal/storage/cluster/copies"
+	"candlemark/internal/storage/cluster/discovery"
 	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/raftlog"
 	"candlemark/internal/storage/cluster/wire"
@@ -33,7 +34,10 @@ type Config struct {
 	Dir     string            // the data folder
 	Name    string            // of this node
 	Members map[string]string // the addresses (host:port), by name, of this node and of others that form a cluster with it, or one of which it joins
-	// ClientAddresses is where this node serves clients, each kind=host:port; the members know it (CLU-24).
+	// Finder, unless nil, finds the nodes; Members has this one at most then. Size is the least number of nodes that form a cluster (CLU-30).
+	Finder discovery.Finder
+	Size   int
+	// ClientAddresses is where this node serves clients, each kind=host:port; the members know it (CLU-24). Without a host it is that of the port of the cluster.
 	ClientAddresses []string
 	Listen          string   // the address of the port of the cluster; by default this node's in Members
 	Secret          []byte   // shared by all nodes; may be empty with TLS
@@ -112,7 +116,7 @@ const defaultHang = 2 * time.Second
 // Open opens the data of a node, which it creates if the folder is empty, and takes part in the cluster. Errors: the folder is in use, or belongs to
 // a broker without a cluster or to another node; it is damaged; the disk or the network failed.
 func Open(cfg Config) (n *Node, err error) {
-	if cfg.Members[cfg.Name] == "" {
+	if cfg.Members[cfg.Name] == "" && cfg.Finder == nil {
 		return nil, fmt.Errorf("the members of the cluster do not include this node, %s", cfg.Name)
 	}
 	cfg.Timeout, cfg.Listen = cmp.Or(cfg.Timeout, defaultTimeout), cmp.Or(cfg.Listen, cfg.Members[cfg.Name])
@@ -126,6 +130,7 @@ func Open(cfg Config) (n *Node, err error) {
 	}
 	n = &Node{cfg: cfg, ended: make(chan struct{}), leads: make(chan bool, 64), ready: make(chan struct{})}
 	n.machine, n.members.node, n.members.joining = newMachine(n), n, map[string]bool{}
+	n.members.search.Finder, n.members.search.Size = cfg.Finder, cfg.Size
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -215,7 +220,7 @@ func (n *Node) start(entries raft.LogStore) (err error) {
 		return err
 	}
 	n.workers.Go(n.watchLeader)
-	if last, _ := n.log.LastIndex(); last == 0 && n.copies.Saved() == nil && len(n.self.First()) > 0 {
+	if n.unformed() && n.cfg.Finder == nil {
 		if err := n.raft.BootstrapCluster(nodeid.Configuration(n.self.First())).Error(); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package nodeid
 
 import (
+	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +27,21 @@ func (p Place) String() string {
 		return p.Identity
 	}
 	return strings.Join(append([]string{p.Identity, p.Address, versionKey + strconv.Itoa(p.Version)}, p.Clients...), " ")
+}
+
+// Complete gives addresses for clients without a host the host of the node.
+func (p Place) Complete() Place {
+	host, _, err := net.SplitHostPort(p.Address)
+	if err != nil {
+		return p
+	}
+	p.Clients = slices.Clone(p.Clients)
+	for i, c := range p.Clients {
+		if kind, port, ok := strings.Cut(c, "=:"); ok {
+			p.Clients[i] = kind + "=" + net.JoinHostPort(host, port)
+		}
+	}
+	return p
 }
 
 // PlaceOf undoes String.
