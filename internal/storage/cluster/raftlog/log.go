@@ -199,12 +199,12 @@ func (l *Log) StoreLogs(list []*raft.Log) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f.end += int64(len(l.buf))
+	l.total += uint64(len(l.buf))
 	if cap(l.buf) > 8<<20 {
 		l.buf = nil
 	}
 	l.cut = false
 	l.number++
-	l.total += uint64(len(l.buf))
 	if len(l.places) == 0 {
 		l.first = list[0].Index
 	}

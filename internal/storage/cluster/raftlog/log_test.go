@@ -412,3 +412,18 @@ func TestLast_CLU13(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestStored_CLU13: long groups count, too: the log is shortened by what was stored.
+func TestStored_CLU13(t *testing.T) {
+	l := open(t, vfs.NewMemory(1), raftlog.Options{})
+	defer l.Close()
+	for n, size := range []int{100, 9 << 20, 100} {
+		before := l.Stored()
+		if err := l.StoreLogs(entries(uint64(n+1), 1, 1, size)); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Stored() - before; got < uint64(size) {
+			t.Errorf("%d bytes count as %d", size, got)
+		}
+	}
+}
