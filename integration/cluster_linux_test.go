@@ -129,13 +129,15 @@ func (n *namespaces) oneWay(from, to int, cut bool) {
 func TestClusterStorm_Networks_CLU1(t *testing.T) {
 	n := newNamespaces(t)
 	s := &clusterStorm{nodes: startNodes(t, n.world())}
-	during := func(change func(i int, cut bool), which func() int) func() {
+	during := func(what string, change func(i int, cut bool), which func() int) func() {
 		return func() {
 			s.progress()
 			i := which()
+			s.diary.note("%s of n%d is cut", what, i+1)
 			change(i, true)
 			s.progress()
 			change(i, false)
+			s.diary.note("%s of n%d is mended", what, i+1)
 			s.progress()
 		}
 	}
@@ -146,13 +148,14 @@ func TestClusterStorm_Networks_CLU1(t *testing.T) {
 	out := func(i int, cut bool) { n.oneWay(i, (i+1)%3, cut); n.oneWay(i, (i+2)%3, cut) }
 	in := func(i int, cut bool) { n.oneWay((i+1)%3, i, cut); n.oneWay((i+2)%3, i, cut) }
 	var trouble []func()
-	for _, change := range []func(int, bool){peers, clients, all, out, in} {
-		trouble = append(trouble, during(change, s.leader), during(change, follower))
+	names := []string{"the net of peers", "the net of clients", "all", "the way out to peers", "the way in from peers"}
+	for k, change := range []func(int, bool){peers, clients, all, out, in} {
+		trouble = append(trouble, during(names[k], change, s.leader), during(names[k], change, follower))
 	}
-	trouble = append(trouble, during(func(i int, cut bool) { n.oneWay(i, (i+1)%3, cut) }, s.leader))
+	trouble = append(trouble, during("the way to one peer", func(i int, cut bool) { n.oneWay(i, (i+1)%3, cut) }, s.leader))
 	s.run(func() {
-		for _, change := range []func(int, bool){peers, clients, all, out, in} {
-			during(change, s.leader)()
+		for k, change := range []func(int, bool){peers, clients, all, out, in} {
+			during(names[k], change, s.leader)()
 		}
 	}, append(trouble, s.killLeader, s.killLeader, s.stopLeader, s.killFollower, s.killAll)...)
 }

@@ -35,6 +35,7 @@ type nodes struct {
 	logs    []string // files
 	running []*exec.Cmd
 	dials   atomic.Int64
+	diary   diary
 	alone   bool                 // they are no nodes of a cluster
 	args    func(i int) []string // further ones
 	env     []string
@@ -141,13 +142,17 @@ func (c *nodes) start(i int) {
 		cmd.Env = append(cmd.Environ(), fmt.Sprint("CANDLEMARK_TEST_WALL=", w.walls[i]))
 	}
 	cmd.Env, cmd.Stderr = append(append(cmd.Environ(), "CANDLEMARK_CLUSTER_SECRET=a secret of the test"), c.env...), log
+	c.diary.note("n%d starts", i+1)
 	if err := cmd.Start(); err != nil {
 		c.Fatal(err)
 	}
 	c.running[i] = cmd
 }
 
-func (c *nodes) signal(i int, s syscall.Signal) { _ = c.running[i].Process.Signal(s) }
+func (c *nodes) signal(i int, s syscall.Signal) {
+	c.diary.note("n%d gets the signal %v", i+1, s)
+	_ = c.running[i].Process.Signal(s)
+}
 
 func (c *nodes) wait(i int) { _ = c.running[i].Wait() }
 
@@ -202,7 +207,7 @@ type clusterStorm struct {
 	flagless        atomic.Int64
 	inverted, late  atomic.Int64
 	last            [4]uint64 // of each producer, without the flag
-	timed           timed
+	timed           *timed
 }
 
 const stormQueue = "storm"
@@ -332,6 +337,7 @@ func TestClusterStorm_CLU1(t *testing.T) {
 // run makes trouble while clients work: first, and then random of it, for as long as the flag says.
 func (s *clusterStorm) run(first func(), trouble ...func()) {
 	s.Helper()
+	s.timed = newTimed()
 	ctx, cancel := context.WithCancel(s.Context())
 	defer cancel()
 	var producers, consumers sync.WaitGroup
@@ -339,6 +345,7 @@ func (s *clusterStorm) run(first func(), trouble ...func()) {
 		producers.Go(func() { s.publish(ctx, p+1) })
 	}
 	producers.Go(func() { s.timed.publish(ctx, s.nodes) })
+	producers.Go(func() { s.diary.pauses(ctx) })
 	drained := make(chan struct{})
 	consumers.Go(func() { s.consume(drained) })
 	consumers.Go(func() { s.timed.consume(s.nodes, drained) })
@@ -365,8 +372,7 @@ func (s *clusterStorm) run(first func(), trouble ...func()) {
 		s.Errorf("%d of %d confirmed messages were lost, %d came again without the flag, %d out of order; with a TTL: %d lost, %d early", lost, s.count.Load(),
 			s.flagless.Load(), s.inverted.Load(), lostTimed, s.timed.early)
 	}
-	s.Logf("%d messages were confirmed, %d with a TTL, at most %v late; %d of given up connections came late; %d further rounds", s.count.Load(), len(s.timed.sent),
-		s.timed.late.Round(time.Millisecond), s.late.Load(), rounds)
+	s.Logf("%d messages were confirmed; %d of given up connections came late; %d further rounds; %s", s.count.Load(), s.late.Load(), rounds, s.timed.late(s.nodes))
 }
 
 // killLeader kills the leader; another one leads before it is started again.
@@ -382,7 +388,7 @@ func (s *clusterStorm) killLeader() {
 // killFollower kills a node that does not lead.
 func (s *clusterStorm) killFollower() {
 	s.progress()
-	i := (s.leader() + 1) % len(s.running)
+	i := s.away()
 	s.signal(i, syscall.SIGKILL)
 	s.wait(i)
 	s.progress() // without it

@@ -1,8 +1,12 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	wire "encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -14,10 +18,20 @@ const stormTTL = 3 * time.Second
 // timed has messages that expire, with the time of their publishing by a clock that all failures leave alone.
 type timed struct {
 	began time.Time
-	sent  map[uint64]time.Duration // confirmed ones, by number
-	came  map[uint64]bool
+	sent  map[uint64]time.Duration // when confirmed ones were confirmed, by number
+	came  map[uint64]arrival
 	early int
-	late  time.Duration // at most
+}
+
+// arrival is the first arrival of a message that has expired.
+type arrival struct {
+	published, at time.Duration // since the beginning
+	expired       any           // when the broker says that it expired
+	redelivered   bool
+}
+
+func newTimed() *timed {
+	return &timed{began: time.Now(), sent: map[uint64]time.Duration{}, came: map[uint64]arrival{}}
 }
 
 func (*timed) channel(c *nodes) (*amqp.Connection, *amqp.Channel) {
@@ -45,7 +59,6 @@ func (*timed) channel(c *nodes) (*amqp.Connection, *amqp.Channel) {
 
 // publish publishes one message after the other until ctx ends.
 func (s *timed) publish(ctx context.Context, c *nodes) {
-	s.began, s.sent = time.Now(), map[uint64]time.Duration{}
 	for n := uint64(0); ctx.Err() == nil; {
 		conn, ch := s.channel(c)
 		if ch == nil {
@@ -62,7 +75,7 @@ func (s *timed) publish(ctx context.Context, c *nodes) {
 			ok, failed := d.WaitContext(limit)
 			cancel()
 			if err = failed; ok {
-				s.sent[n] = at
+				s.sent[n] = time.Since(s.began)
 			}
 			<-time.After(20 * time.Millisecond)
 		}
@@ -72,7 +85,6 @@ func (s *timed) publish(ctx context.Context, c *nodes) {
 
 // consume takes expired messages until done is closed and nothing comes any more.
 func (s *timed) consume(c *nodes, done <-chan struct{}) {
-	s.came = map[uint64]bool{}
 	for {
 		conn, ch := s.channel(c)
 		if ch == nil {
@@ -80,17 +92,14 @@ func (s *timed) consume(c *nodes, done <-chan struct{}) {
 		}
 		_ = ch.Qos(50, 0, false)
 		in, err := ch.Consume("expired", "", false, false, false, false, nil)
+		c.diary.note("the consumer of expired messages is connected to %v: %v", conn.RemoteAddr(), err)
 		for open := err == nil; open; {
 			select {
 			case d, ok := <-in:
 				if open = ok; !ok {
 					continue
 				}
-				late := time.Since(s.began) - time.Duration(wire.BigEndian.Uint64(d.Body[8:])) - stormTTL
-				if s.late = max(s.late, late); late < 0 {
-					s.early++
-				}
-				s.came[wire.BigEndian.Uint64(d.Body)] = true
+				s.took(d)
 				_ = d.Ack(false)
 			case <-time.After(2 * time.Second):
 				select {
@@ -101,16 +110,66 @@ func (s *timed) consume(c *nodes, done <-chan struct{}) {
 				}
 			}
 		}
+		c.diary.note("the consumer of expired messages has lost its connection")
 		_ = conn.Close()
+	}
+}
+
+// took notes an expired message.
+func (s *timed) took(d amqp.Delivery) {
+	n, a := wire.BigEndian.Uint64(d.Body), arrival{time.Duration(wire.BigEndian.Uint64(d.Body[8:])), time.Since(s.began), nil, d.Redelivered}
+	if deaths, ok := d.Headers["x-death"].([]any); ok && len(deaths) == 1 {
+		if death, ok := deaths[0].(amqp.Table); ok {
+			a.expired = death["time"]
+		}
+	}
+	if a.at < a.published+stormTTL {
+		s.early++
+	}
+	if _, again := s.came[n]; !again {
+		s.came[n] = a
 	}
 }
 
 // lost returns how many confirmed messages have not come.
 func (s *timed) lost() (n int) {
 	for number := range s.sent {
-		if !s.came[number] {
+		if _, ok := s.came[number]; !ok {
 			n++
 		}
 	}
 	return n
+}
+
+// late describes the confirmed messages that came the latest, counted from their confirms, and what happened meanwhile. A message that was not confirmed may have been on
+// its way on a connection that the producer had given up.
+func (s *timed) late(c *nodes) string {
+	var list []uint64
+	for n := range s.sent {
+		if _, came := s.came[n]; came {
+			list = append(list, n)
+		}
+	}
+	after := func(n uint64) time.Duration { return s.came[n].at - s.sent[n] - stormTTL }
+	slices.SortFunc(list, func(a, b uint64) int { return cmp.Compare(after(b), after(a)) })
+	if len(list) == 0 {
+		return "none with a TTL"
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d with a TTL, at most %v late, half of them at most %v", len(list), after(list[0]).Round(time.Millisecond), after(list[len(list)/2]).Round(time.Millisecond))
+	last := time.Duration(-1)
+	for shown, n := range list {
+		a := s.came[n]
+		if after(n) < 2*time.Second || shown == 200 {
+			break
+		}
+		if last >= 0 && (a.at-last).Abs() < 20*time.Second {
+			continue // together with one that is shown
+		}
+		last = a.at
+		at := func(d time.Duration) string { return s.began.Add(d).UTC().Format("15:04:05.000") }
+		fmt.Fprintf(&text, "\n%d was published at %s, confirmed at %s, has expired at %v and came at %s, %v late, redelivered %v:%s", n, at(a.published), at(s.sent[n]),
+			a.expired, at(a.at), after(n).Round(time.Millisecond), a.redelivered, c.between(s.began.Add(a.published-5*time.Second), s.began.Add(a.at)))
+	}
+	return text.String()
 }

@@ -78,7 +78,7 @@ func (c *nodes) command(args ...string) (out string) {
 }
 
 // away returns the number of a node that does not lead.
-func (c *nodes) away() int { return (c.leader() + 1) % 3 }
+func (c *nodes) away() int { return (c.leader() + 1) % len(c.running) }
 
 // end stops a node.
 func (c *nodes) end(i int) {
@@ -171,32 +171,68 @@ func TestClusterMembers_CLU25(t *testing.T) {
 	if lost > 0 || s.flagless.Load() > 0 {
 		t.Errorf("%d of %d confirmed messages were lost, %d came again without the flag", lost, s.count.Load(), s.flagless.Load())
 	}
+	s.whole(*joinBacklog * 10)
+	t.Logf("%d messages were confirmed", s.count.Load())
+}
+
+// whole checks that all messages of keep are there.
+func (s *clusterStorm) whole(n int) {
+	s.Helper()
 	conn, ch := s.channel()
 	if ch == nil {
-		t.Fatal("no channel")
+		s.Fatal("no channel")
 	}
 	defer conn.Close()
-	if q, err := ch.QueueDeclarePassive(kept, true, false, false, false, nil); err != nil || q.Messages != *joinBacklog*10 {
-		t.Errorf("%d messages were kept of %d, %v", q.Messages, *joinBacklog*10, err)
+	if q, err := ch.QueueDeclarePassive(kept, true, false, false, false, nil); err != nil || q.Messages != n {
+		s.Errorf("%d messages were kept of %d, %v", q.Messages, n, err)
 	}
-	t.Logf("%d messages were confirmed", s.count.Load())
+}
+
+// length returns how long the log of a node is.
+func (c *nodes) length(i int) int {
+	text, _ := os.ReadFile(c.logs[i])
+	return len(text)
+}
+
+// says reports whether a node has logged a text behind an earlier length of its log.
+func (c *nodes) says(i int, from int, what string) bool {
+	text, _ := os.ReadFile(c.logs[i])
+	return strings.Contains(string(text[from:]), what)
+}
+
+// joined starts a node with an empty folder and waits until it is a voter.
+func (s *clusterStorm) joined(i int) {
+	from := s.length(i)
+	s.empty(i)
+	s.start(i)
+	s.member(i, from)
+}
+
+// member waits until a node that began anew is a voter.
+func (s *clusterStorm) member(i int, from int) {
+	eventually(s.T, fmt.Sprintf("n%d has joined", i+1), func() bool { return s.says(i, from, "this node has joined the cluster") })
+	s.voter(i)
+	s.diary.note("n%d is a voter", i+1)
 }
 
 // forgotten stops and forgets a node, which is refused, and then joins with an empty folder.
 func (s *clusterStorm) forgotten() {
 	i := s.away()
+	name, path := s.named(i)
 	s.end(i)
-	s.command("forget_cluster_node", fmt.Sprintf("rabbit@n%d", i+1))
-	s.progress()
-	s.start(i)
-	eventually(s.T, "the forgotten node is refused", func() bool {
-		text, _ := os.ReadFile(s.logs[i])
-		return strings.Contains(string(text), "no member of the cluster any more")
+	eventually(s.T, "the node is forgotten", func() bool { // an answer may be lost
+		_ = exec.Command(path, "forget_cluster_node", name, "-q", "--url", "http://guest:guest@"+s.http[s.leader()]).Run()
+		list := s.state()
+		_, there := list[name]
+		return len(list) > 0 && !there
 	})
-	s.end(i)
-	s.empty(i)
+	s.diary.note("%s is forgotten", name)
+	s.progress()
+	from := s.length(i)
 	s.start(i)
-	s.voter(i)
+	eventually(s.T, "the forgotten node is refused", func() bool { return s.says(i, from, "no member of the cluster any more") })
+	s.end(i)
+	s.joined(i)
 }
 
 // replaced kills and empties a node, which comes back as another one.
@@ -204,30 +240,116 @@ func (s *clusterStorm) replaced() {
 	i := s.away()
 	s.signal(i, syscall.SIGKILL)
 	s.wait(i)
-	s.empty(i)
 	s.progress()
+	s.joined(i)
+}
+
+// interrupted replaces a node while the leader, which sends it the data, is killed and starts again.
+func (s *clusterStorm) interrupted() {
+	s.progress()
+	leader := s.leader()
+	i := s.away()
+	s.signal(i, syscall.SIGKILL)
+	s.wait(i)
+	s.empty(i)
+	from := s.length(i)
 	s.start(i)
+	s.signal(leader, syscall.SIGKILL)
+	s.wait(leader)
+	s.start(leader)
+	s.member(i, from)
+}
+
+// lagging suspends a node until it needs a copy of the data.
+func (s *clusterStorm) lagging() {
+	s.progress()
+	i := s.away()
+	s.signal(i, syscall.SIGSTOP)
+	s.burst(200)
+	s.signal(i, syscall.SIGCONT)
 	s.voter(i)
+}
+
+// burst publishes messages of 100 kB, of which few stay.
+func (s *clusterStorm) burst(n int) {
+	for confirmed := 0; confirmed < n; {
+		conn, ch := s.channel()
+		if ch == nil {
+			s.Fatal("no channel")
+		}
+		_, err := ch.QueueDeclare("burst", true, false, false, false, amqp.Table{"x-queue-type": "quorum", "x-max-length": 20})
+		if err == nil {
+			err = ch.Confirm(false)
+		}
+		for err == nil && confirmed < n {
+			limit, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			var d *amqp.DeferredConfirmation
+			if d, err = ch.PublishWithDeferredConfirm("", "burst", false, false, amqp.Publishing{DeliveryMode: 2, Body: make([]byte, 100_000)}); err == nil {
+				_, err = d.WaitContext(limit)
+				confirmed++
+			}
+			cancel()
+		}
+		_ = conn.Close()
+	}
+}
+
+// transferred makes another node lead.
+func (s *clusterStorm) transferred() {
+	s.progress()
+	name, _ := s.named(s.away())
+	s.command("transfer_leadership", name)
+	s.progress()
+}
+
+// named returns the name of a node, and the path of the program.
+func (s *clusterStorm) named(i int) (name, path string) {
+	path, err := binary()
+	if err != nil {
+		s.Fatal(err)
+	}
+	return fmt.Sprintf("rabbit@n%d", i+1), path
 }
 
 // reset makes a node begin anew.
 func (s *clusterStorm) reset() {
 	i := s.away()
-	name := fmt.Sprintf("rabbit@n%d", i+1)
+	name, path := s.named(i)
 	s.command("drain", name)
-	path, err := binary()
-	if err != nil {
-		s.Fatal(err)
-	}
-	// At the port of the leader: the node itself ends all connections.
-	if out, err := exec.Command(path, "reset", name, "-q", "--url", "http://guest:guest@"+s.http[s.leader()]).CombinedOutput(); err != nil {
-		s.Fatalf("%s", out)
-	}
+	from, out := s.length(i), []byte(nil)
 	eventually(s.T, "the node has begun anew", func() bool {
-		text, _ := os.ReadFile(s.logs[i])
-		return strings.Contains(string(text), "this node was reset")
+		// At the port of the leader: the node itself ends all connections.
+		out, _ = exec.Command(path, "reset", name, "-q", "--url", "http://guest:guest@"+s.http[s.leader()]).CombinedOutput()
+		return s.says(i, from, "this node was reset")
 	})
-	s.voter(i)
+	s.diary.note("%s was reset: %s", name, out)
+	s.member(i, from)
+}
+
+// TestClusterStorm_Members_CLU25: nodes join, are forgotten, emptied, reset, killed and paused, with short logs, so that copies of the data are sent all the time;
+// everything that was confirmed is delivered, in order, and nothing comes again without the flag, or early.
+func TestClusterStorm_Members_CLU25(t *testing.T) {
+	s := &clusterStorm{nodes: newNodes(t, nil)}
+	s.env = []string{"CANDLEMARK_TEST_LOG=8000000"} // bytes
+	s.prepare()                                     // before others read the lists
+	for i := range 3 {
+		s.start(i)
+	}
+	s.keep(200)
+	s.run(func() {
+		s.joined(3)
+		s.interrupted()
+		s.lagging()
+	}, s.forgotten, s.replaced, s.replaced, s.interrupted, s.interrupted, s.reset, s.lagging, s.lagging, s.transferred, s.killLeader, s.killLeader, s.killFollower, s.stopLeader, s.killAll)
+	s.whole(200)
+	copies := 0 // a node opens its data when it starts, and when it has got a copy
+	for _, log := range s.logs {
+		text, _ := os.ReadFile(log)
+		copies += strings.Count(string(text), `"message":"replica opened"`) - strings.Count(string(text), `"message":"Candlemark starts"`)
+	}
+	if t.Logf("%d copies of the data", copies); copies < 1 {
+		t.Error("no copy of the data was sent")
+	}
 }
 
 // TestAloneToCluster_CLU27: a broker alone with messages becomes the first of three nodes; when it is killed the others have everything.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,8 +71,10 @@ func serveMember(ctx context.Context, settings *config.Settings, reloads *reload
 	if m.drained.Store(wasDrained()); m.drained.Load() {
 		m.front.Suspend(true)
 	}
-	wrong, _ := time.ParseDuration(os.Getenv("CANDLEMARK_TEST_WALL")) // tests of several nodes give them clocks that are wrong
+	wrong, _ := time.ParseDuration(os.Getenv("CANDLEMARK_TEST_WALL"))     // tests of several nodes give them clocks that are wrong
+	kept, _ := strconv.ParseInt(os.Getenv("CANDLEMARK_TEST_LOG"), 10, 64) // and short logs
 	m.node, err = cluster.Open(cluster.Config{
+		SnapshotEvery: kept, Kept: kept, Retention: kept,
 		TLS: secure, Finder: finderOf(c), Size: int(c.Size), Machine: clock.WithWall(clock.System(), wrong),
 		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), ClientAddresses: m.addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
 		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, OnCommand: m.onCommand, Report: m.report, Clients: m, Abandon: true, Log: log,
