@@ -16,6 +16,7 @@ import (
 	"candlemark/internal/admin/commandline"
 	"candlemark/internal/admin/config"
 	"candlemark/internal/admin/flaghelp"
+	"candlemark/internal/admin/trial"
 
 	"github.com/rs/zerolog"
 )
@@ -24,8 +25,8 @@ import (
 // code.
 var own = map[string]func(args []string) int{
 	"serve": func(args []string) int {
-		if n, rest, ok := cutTry(args); ok {
-			return tryCluster(n, rest)
+		if n, rest, ok := trial.Cut(args); ok {
+			return trial.Run(n, rest, serve)
 		}
 		return serve(args)
 	},

@@ -47,6 +47,8 @@ type member struct {
 	began   time.Time
 	anew    chan struct{} // gets something when the program is to start again on an empty folder
 	drained atomic.Bool   // it takes no clients, and does not lead while others can
+	// refrains is until when this node does not lead while others can, because its broker could not start, ns since 1970
+	refrains atomic.Int64
 
 	mu    sync.Mutex
 	state management.ClusterState
@@ -77,7 +79,7 @@ func serveMember(ctx context.Context, settings *config.Settings, reloads *reload
 		SnapshotEvery: kept, Kept: kept, Retention: kept,
 		TLS: secure, Finder: finderOf(c), Size: int(c.Size), Machine: clock.WithWall(clock.System(), wrong),
 		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), ClientAddresses: m.addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
-		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, OnCommand: m.onCommand, Report: m.report, Clients: m, Abandon: true, Log: log,
+		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, OnCommand: m.onCommand, Report: m.report, MayLead: management.MayLead, Clients: m, Abandon: true, Log: log,
 	})
 	if err != nil {
 		log.Error().Err(remedied(err, "cluster-listen", c.Listen)).Msg("start failed")
@@ -102,6 +104,8 @@ func (m *member) works(ctx context.Context) error {
 
 // run follows the elections.
 func (m *member) run(ctx context.Context) int {
+	again := time.NewTicker(handOverAgain)
+	defer again.Stop()
 	for {
 		select {
 		case leads := <-m.node.Leads():
@@ -121,6 +125,10 @@ func (m *member) run(ctx context.Context) int {
 			return 1
 		case <-m.anew:
 			return m.replace()
+		case <-again.C:
+			if m.broker != nil && m.drained.Load() {
+				go func() { _ = m.node.Resign() }() // if another one can lead now
+			}
 		case <-ctx.Done():
 			return m.stop()
 		case <-m.process.asked:
@@ -182,6 +190,7 @@ func (m *member) lead() (leads bool) {
 	}
 	if err != nil {
 		m.log.Error().Err(err).Msg("the broker could not start on this node; another one is asked to lead")
+		m.refrains.Store(time.Now().Add(refrain).UnixNano())
 		m.node.Refrain(refrain)
 		if err := m.follow(); err != nil {
 			m.failed <- err

@@ -68,6 +68,7 @@ func (m *member) describe() management.ClusterState {
 // report describes this node, for the leader (CLU-33).
 func (m *member) report() json.RawMessage {
 	r := management.Report{Machine: resources.Survey(alarmsFor(*m.now.Load(), nil)), Version: version, PID: os.Getpid(), Drained: m.drained.Load()}
+	r.Refrains = time.Now().UnixNano() < m.refrains.Load()
 	r.Uptime, r.DataDirectory = time.Since(m.began).Milliseconds(), m.cfg.DataDir
 	r.SocketsUsed, r.SocketsMax = m.front.Count(), resources.ForwardedSockets()
 	text, err := json.Marshal(r)
@@ -103,20 +104,26 @@ func (m *member) TransferLeadership(to string) (err error) {
 			return err
 		}
 	}
-	m.handOver(name)
-	return nil
+	if err = m.node.MayTransfer(name); err == nil {
+		m.handOver(name)
+	}
+	return err
 }
 
 // handOver makes another node lead, a little later: the answer to who asked for it leaves first.
 func (m *member) handOver(to string) {
 	time.AfterFunc(handOverAfter, func() {
-		if err := m.node.TransferLeadership(to); err != nil {
+		if err := m.node.TransferLeadership(to); err != nil && !errors.Is(err, cluster.ErrNotLeading) {
 			m.log.Warn().Err(err).Msg("the leadership could not be transferred")
 		}
 	})
 }
 
-const handOverAfter = 50 * time.Millisecond
+const (
+	handOverAfter = 50 * time.Millisecond
+	// handOverAgain is how often a node that leads and is drained looks for another one.
+	handOverAgain = 5 * time.Second
+)
 
 // Drain implements management.Cluster.
 func (m *member) Drain(node string) error { return m.command(node, cluster.Drain) }

@@ -158,8 +158,15 @@ func drain(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	if _, err := broker.Send(ctx, "PUT", nil, nil, "x", "cluster", "drained", node); err != nil {
 		return err
 	}
-	_, err = awaitState(ctx, broker, func(n nodesOf) bool { return n.leader != "" && n.leader != node })
-	if err == nil {
+	asked := time.Now()
+	n, err := awaitState(ctx, broker, func(n nodesOf) bool {
+		return n.leader != "" && (n.leader != node || time.Since(asked) > transferAgain)
+	})
+	switch {
+	case err != nil:
+	case n.leader == node:
+		c.Say("Node %s is drained, and leads until another node can", node)
+	default:
 		c.Say("Node %s is drained", node)
 	}
 	return err

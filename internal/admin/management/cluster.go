@@ -1,6 +1,7 @@
 package management
 
 import (
+	"encoding/json"
 	"errors"
 	"time"
 )
@@ -10,7 +11,7 @@ type Cluster interface {
 	// ClusterState describes the cluster as the node knows it whose broker this is, the leader. The zero value stands for a broker alone.
 	ClusterState() ClusterState
 	// TransferLeadership makes another node lead, "" for any of them. This broker ends by that, so the call returns at once, and a
-	// transfer that fails is logged. Errors: ErrNoMember, ErrAlone.
+	// transfer that fails is logged. Errors: ErrNoMember, ErrAlone, or that node, or each other one, cannot lead.
 	TransferLeadership(to string) error
 	// Drain makes a node hand over, take no clients and not lead until Revive. Draining the node itself works as TransferLeadership.
 	// Errors: ErrNoMember, ErrAlone, or the node did not answer.
@@ -80,6 +81,14 @@ type Report struct {
 	Version string // of the product
 	PID     int
 	Drained bool
+	// Refrains: the broker could not start there a short time ago.
+	Refrains bool
+}
+
+// MayLead says by the Report of a node, in JSON, whether it takes over from a leader (CLU-22).
+func MayLead(report json.RawMessage) bool {
+	var r Report
+	return json.Unmarshal(report, &r) != nil || !r.Drained && !r.Refrains
 }
 
 // Names returns the names of all members, or of those that are online.

@@ -70,3 +70,13 @@ func (n *Node) Messages() (map[store.QueueID][]store.Recovered, error) {
 	f := <-got
 	return f.lists, f.err
 }
+
+// Order hands over to a node, whether it may lead or not.
+func (n *Node) Order(to string) error {
+	for _, s := range n.members.servers() {
+		if nodeid.NameOf(string(s.ID)) == to {
+			return n.handOver(s)
+		}
+	}
+	return ErrNoSuccessor
+}

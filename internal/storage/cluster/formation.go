@@ -27,7 +27,7 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 	n := m.node
 	a := wire.Answer{Cluster: n.self.Cluster(), Node: n.self.Identity(), Members: m.roster(), Place: m.own().Said(), Applied: n.machine.applied()}
 	if n.started() {
-		a.Leader = m.addressOf(n.Leader())
+		_, a.Leader = m.named(n.Leader())
 	}
 	removed := ""
 	if n.started() && (h.Kind == wire.KindLog || h.Kind == wire.KindClient || h.Kind == wire.KindJoin && h.Voted) {
@@ -45,6 +45,9 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 			a.Report = n.cfg.Report()
 		}
 	case h.Kind == Drain || h.Kind == Revive || h.Kind == MayReset || h.Kind == Reset:
+		if a.Error = calledOther(h, a); a.Error != "" {
+			break
+		}
 		if err := n.cfg.obey(h.Kind); err != nil {
 			a.Error = err.Error()
 		}
@@ -54,8 +57,8 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 		}
 	case h.Kind != wire.KindLog && (h.Kind != wire.KindClient || h.Client == nil):
 		a.Error = fmt.Sprintf("there is no kind of connection %q", h.Kind)
-	case h.To != a.Node:
-		a.Error = fmt.Sprintf("%s was called, but this is %s: its folder was emptied or replaced", h.To, a.Node)
+	case calledOther(h, a) != "":
+		a.Error = calledOther(h, a)
 	case h.Cluster == "":
 		a.Error = "the caller belongs to no cluster"
 	case a.Cluster == "" && h.Kind == wire.KindLog:
@@ -74,6 +77,14 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 		}
 	}
 	return a
+}
+
+// calledOther returns why a caller does not mean this node, "" if it does. Older programs do not say to whom they give a command.
+func calledOther(h wire.Hello, own wire.Answer) string {
+	if h.To == own.Node || h.To == "" && h.Kind != wire.KindLog && h.Kind != wire.KindClient {
+		return ""
+	}
+	return fmt.Sprintf("%s was called, but this is %s: its folder was emptied or replaced", h.To, own.Node)
 }
 
 // form makes this node a voter, and lets the members know where it is. If all nodes of the settings are there, have the same settings, and none belongs
@@ -263,7 +274,7 @@ func (m *Membership) replace(p nodeid.Place) error {
 		}
 		p = nodeid.Place{Identity: p.Identity}
 	}
-	if level := m.level(); p.Version < level && p.Address != "" {
+	if level := m.level(); max(p.Version, 1) < level {
 		return fmt.Errorf("%s knows version %d, and all members have had version %d: its program is too old", p.Identity, p.Version, level)
 	}
 	id, address, patience := raft.ServerID(p.Identity), raft.ServerAddress(p.String()), n.cfg.Timeout*10

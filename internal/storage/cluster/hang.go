@@ -71,11 +71,6 @@ func (n *Node) wait(d time.Duration) {
 	}
 }
 
-// Resign hands the leadership to another node, if this one leads.
-func (n *Node) Resign() error {
-	return n.handOver(func() raft.Future { return n.raft.LeadershipTransfer() })
-}
-
 // answers waits for the answers that raft owes, as it forgets questions when it ends; but not for long, as it may wait for the disk.
 func (n *Node) answers() {
 	for limit := time.Now().Add(2 * n.cfg.Timeout); n.asked.Load() > 0 && time.Now().Before(limit); {

@@ -104,7 +104,7 @@ func TestNoHandover_CLU12(t *testing.T) {
 		}
 		c.Network.Cut(old, target, true)
 		done := make(chan error, 1)
-		go func() { done <- c.Node(old).TransferLeadership(target) }()
+		go func() { done <- c.Node(old).Order(target) }()
 		time.Sleep(10 * time.Millisecond)
 		refused := make(chan error, 1)
 		c.Journal.Append(1, []store.Record{message(1, nil)}, func(err error) { refused <- err })

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"candlemark/integration/testkit"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/storage/cluster"
+	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/storage/definitions"
 
 	"github.com/rs/zerolog"
@@ -178,6 +180,48 @@ func TestSameName_CLU25(t *testing.T) {
 		t.Error(err)
 	}
 	w.fill(1, 4, 3)
+}
+
+// TestOtherNode_CLU25: a command that is meant for another node, at whose address this one is now, is refused; so is a caller that does not say where it is, as a
+// new member.
+func TestOtherNode_CLU25(t *testing.T) {
+	asked := make(chan string, 10)
+	g := newTrio(t, func(name string, c *cluster.Config) {
+		c.OnCommand = func(command string) error {
+			asked <- command
+			return nil
+		}
+	})
+	w := g.lead()
+	g.agree()
+	hello := func(h wire.Hello) error {
+		wall := time.Now().UnixNano()
+		h.From, h.Oldest, h.Newest, h.Wall = "n9/1", wire.Newest, wire.Newest, wall
+		c := g.cfg[w.name]
+		_, err := wire.Ask(c.Members[w.name], h, wire.Config{Secret: c.Secret})
+		return err
+	}
+	for _, command := range []string{cluster.Drain, cluster.Revive, cluster.MayReset, cluster.Reset} {
+		if err := hello(wire.Hello{Kind: command, To: "n2/another"}); !errors.Is(err, wire.ErrRefused) {
+			t.Errorf("%s: %v", command, err)
+		}
+		if err := hello(wire.Hello{Kind: command, To: g.nodes[w.name].Identity()}); err != nil || <-asked != command {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
+	if len(asked) > 0 {
+		t.Error("more was carried out")
+	}
+	if err := hello(wire.Hello{Kind: wire.KindJoin}); err != nil {
+		t.Error(err)
+	}
+	w.fill(1, 1, 3)
+	g.settled(w)
+	for _, m := range g.nodes[w.name].Status().Members {
+		if m.Name == "n9" {
+			t.Error("it is a member")
+		}
+	}
 }
 
 // TestJoinByCommand_CLU26: a node that has a cluster of its own joins another one, if it has no queues, and has then what that one has.

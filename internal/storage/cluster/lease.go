@@ -82,19 +82,6 @@ func (n *Node) reigns(term uint64) bool {
 	return voters == 1 && n.raft.State() == raft.Leader && n.raft.CurrentTerm() == term
 }
 
-// handOver carries out an order to hand over. The one that takes over needs no promise, now and later in this term: such a call may be
-// late.
-func (n *Node) handOver(order func() raft.Future) error {
-	n.asked.Add(1)
-	defer n.asked.Add(-1)
-	l := &n.lease
-	l.handing.Add(1)
-	defer l.handing.Add(-1)
-	err := order().Error()
-	l.given.Store(n.raft.CurrentTerm())
-	return err
-}
-
 // loyalty keeps what a node that has taken a heartbeat promises the leader: for a while it takes no part in the election of another one. Raft
 // does so, too, but takes heartbeats while it decides about votes.
 type loyalty struct {

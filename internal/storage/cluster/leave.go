@@ -37,7 +37,7 @@ func (m *Membership) Forget(name string) error {
 // node refuses.
 func (m *Membership) Reset(name string) error {
 	n := m.node
-	address := m.addressOf(name) // it has none after the removal
+	identity, address := m.named(name) // it has none after the removal
 	if err := n.Command(name, MayReset); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (m *Membership) Reset(name string) error {
 			return err
 		}
 	}
-	return n.command(name, address, Reset)
+	return n.command(identity, address, Reset)
 }
 
 // remove removes a member.

@@ -96,14 +96,14 @@ func (m *Membership) addresses(of string) (list []string) {
 	return list
 }
 
-// addressOf returns the address of the member with a name; "" if there is none.
-func (m *Membership) addressOf(name string) string {
+// named returns identity and address of the member with a name; "" if there is none.
+func (m *Membership) named(name string) (identity, address string) {
 	for _, s := range m.servers() {
 		if nodeid.NameOf(string(s.ID)) == name {
-			return cmp.Or(append(m.addresses(string(s.Address)), "")...)
+			return string(s.ID), cmp.Or(append(m.addresses(string(s.Address)), "")...)
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // placed reports whether the members have this node where it is.

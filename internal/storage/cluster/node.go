@@ -72,6 +72,8 @@ type Config struct {
 	Newest int
 	// Report returns what this node tells a leader about itself, JSON of at most 4 KiB; nil for nothing.
 	Report func() json.RawMessage
+	// MayLead says, by the Report of another node, whether the leadership may be handed to it; nil: to each node that answers.
+	MayLead func(report json.RawMessage) bool
 	// Clients serves the clients of other nodes while this one leads; nil to refuse them.
 	Clients Clients
 	Log     zerolog.Logger

@@ -130,17 +130,21 @@ const (
 
 // Command gives a command to a member, which may be this node. Errors: there is no such member, or it did not answer.
 func (n *Node) Command(name, command string) error {
-	return n.command(name, n.members.addressOf(name), command)
+	if name == n.cfg.Name {
+		return n.cfg.obey(command)
+	}
+	identity, address := n.members.named(name)
+	return n.command(identity, address, command)
 }
 
-func (n *Node) command(name, address, command string) error {
-	if name == n.cfg.Name {
+func (n *Node) command(identity, address, command string) error {
+	if identity == n.self.Identity() {
 		return n.cfg.obey(command)
 	}
 	if address == "" {
 		return wire.ErrRefused
 	}
-	return n.port.Command(address, command)
+	return n.port.Command(identity, address, command)
 }
 
 // obey carries out a command.
@@ -149,21 +153,4 @@ func (c *Config) obey(command string) error {
 		return wire.ErrRefused
 	}
 	return c.OnCommand(command)
-}
-
-// TransferLeadership hands the leadership to a member, or, if its name is "", to the one whose log is the longest. It does nothing if that
-// node leads already. Errors: this node does not lead, or the other one is not there, or could not be elected.
-func (n *Node) TransferLeadership(to string) error {
-	if to == "" {
-		return n.Resign()
-	}
-	if to == n.Leader() {
-		return nil
-	}
-	for _, s := range n.members.servers() {
-		if nodeid.NameOf(string(s.ID)) == to {
-			return n.handOver(func() raft.Future { return n.raft.LeadershipTransferToServer(s.ID, s.Address) })
-		}
-	}
-	return wire.ErrRefused
 }

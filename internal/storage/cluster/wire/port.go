@@ -274,11 +274,13 @@ func (p *Port) Ask(address, kind string) (Answer, error) {
 	return p.ask(address, h)
 }
 
-// Command gives a command to the node at an address. While nobody listens there, it tries again, for restartPatience: a node that has just lost the
+// Command gives a command to the node with an identity, at an address. While nobody listens there, it tries again, for restartPatience: a node that has just lost the
 // leadership starts its program again.
-func (p *Port) Command(address, command string) error {
+func (p *Port) Command(to, address, command string) error {
 	for limit := time.Now().Add(restartPatience); ; {
-		_, err := p.Ask(address, command)
+		h := p.cfg.Hello()
+		h.Kind, h.To = command, to
+		_, err := p.ask(address, h)
 		if !errors.Is(err, syscall.ECONNREFUSED) || time.Now().After(limit) {
 			return err
 		}

@@ -65,7 +65,7 @@ func TestCommand_CLU22(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer p.Close()
-			if err := p.Command(p.Addr().String(), "drain"); !errors.Is(err, want) || network.refusals != 4 {
+			if err := p.Command("n1/1", p.Addr().String(), "drain"); !errors.Is(err, want) || network.refusals != 4 {
 				t.Errorf("%v after %d attempts", err, network.refusals)
 			}
 		})

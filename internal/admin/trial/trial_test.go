@@ -1,12 +1,16 @@
-package main
+package trial
 
 import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
-func TestCutTry(t *testing.T) {
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestRun(t *testing.T) {
 	for _, c := range []struct {
 		args   []string
 		number string
@@ -18,17 +22,25 @@ func TestCutTry(t *testing.T) {
 		{[]string{"--cluster-try"}, "", []string{}, true},
 		{[]string{"--data-dir", "cluster-try"}, "", []string{"--data-dir", "cluster-try"}, false},
 	} {
-		number, rest, ok := cutTry(c.args)
+		number, rest, ok := Cut(c.args)
 		if number != c.number || !slices.Equal(rest, c.rest) || ok != c.ok {
 			t.Errorf("%q: %q, %q, %v", c.args, number, rest, ok)
 		}
 	}
-	if code := tryCluster("4", nil); code != 64 {
+	served := 0
+	serve := func([]string) int {
+		served++
+		return 64
+	}
+	if code := Run("4", nil, serve); code != 64 {
 		t.Errorf("an even number of nodes: exit code %d", code)
 	}
-	for flag, want := range map[string]int{"--nonsense": 64, "--heartbeat=x": 64, "--help": 0} { // no node is started, and started again
-		if code := tryCluster("3", []string{"--data-dir", filepath.Join(t.TempDir(), "d"), flag}); code != want {
+	for _, flag := range []string{"--nonsense", "--heartbeat=x", "--help"} { // no node is started, and started again
+		if code := Run("3", []string{"--data-dir", filepath.Join(t.TempDir(), "d"), flag}, serve); code != 64 {
 			t.Errorf("%s: exit code %d", flag, code)
 		}
+	}
+	if served != 3 {
+		t.Errorf("%d were left to serve", served)
 	}
 }

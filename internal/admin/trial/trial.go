@@ -1,4 +1,4 @@
-package main
+package trial
 
 import (
 	"crypto/rand"
@@ -21,14 +21,14 @@ import (
 	"candlemark/internal/admin/flaghelp"
 )
 
-// tryFlag makes serve start a whole cluster on this machine.
-const tryFlag = "cluster-try"
+// Flag makes serve start a whole cluster on this machine.
+const Flag = "cluster-try"
 
-// cutTry takes the flag out of the arguments.
-func cutTry(args []string) (nodes string, rest []string, ok bool) {
+// Cut takes the flag out of the arguments; ok is false if they do not have it.
+func Cut(args []string) (nodes string, rest []string, ok bool) {
 	for i, a := range args {
 		name, value, given := strings.Cut(strings.TrimLeft(a, "-"), "=")
-		if name != tryFlag || !strings.HasPrefix(a, "-") {
+		if name != Flag || !strings.HasPrefix(a, "-") {
 			continue
 		}
 		rest = slices.Delete(slices.Clone(args), i, i+1)
@@ -41,15 +41,15 @@ func cutTry(args []string) (nodes string, rest []string, ok bool) {
 	return "", args, false
 }
 
-// maxTry is the largest cluster to try.
-const maxTry = 7
+// most is the largest cluster to try.
+const most = 7
 
-// tryCluster starts nodes of a cluster as processes, each with its folder below one, until SIGINT or SIGTERM, and starts those again that end. It
-// returns the exit code.
-func tryCluster(number string, args []string) int {
+// Run starts nodes of a cluster as processes, each with its folder below one, until SIGINT or SIGTERM, and starts a node that ends again. It
+// returns the exit code. Help and wrong settings are left to serve.
+func Run(number string, args []string, serve func(args []string) int) int {
 	n, err := strconv.Atoi(number)
-	if err != nil || n < 3 || n > maxTry || n%2 == 0 {
-		fmt.Fprintf(os.Stderr, "candlemark serve: --%s: %q is not 3, 5 or 7, the number of nodes\n", tryFlag, number)
+	if err != nil || n < 3 || n > most || n%2 == 0 {
+		fmt.Fprintf(os.Stderr, "candlemark serve: --%s: %q is not 3, 5 or 7, the number of nodes\n", Flag, number)
 		return 64
 	}
 	if _, err := config.Load(flaghelp.New("candlemark serve"), args, os.Environ()); err != nil {
@@ -63,7 +63,7 @@ func tryCluster(number string, args []string) int {
 			dir, rest = args[i+1], slices.Delete(slices.Clone(args), i, i+2)
 		}
 	}
-	nodes, err := tryNodes(dir, n)
+	nodes, err := nodesIn(dir, n)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "candlemark serve:", err)
 		return 1
@@ -86,18 +86,18 @@ func tryCluster(number string, args []string) int {
 	return 0
 }
 
-// tryNode is a node of a cluster to try.
-type tryNode struct {
+// node is a node of a cluster to try.
+type node struct {
 	name, dir, amqp, http, cluster, secret string
 }
 
-// tryNodes makes the folders and chooses the ports, which stay those of an earlier time.
-func tryNodes(dir string, n int) (nodes []*tryNode, err error) {
+// nodesIn makes the folders and chooses the ports, which stay the same the next time.
+func nodesIn(dir string, n int) (nodes []*node, err error) {
 	path := filepath.Join(dir, "nodes")
 	text, err := os.ReadFile(path)
 	for line := range strings.Lines(string(text)) {
 		if f := strings.Fields(line); len(f) == 5 {
-			nodes = append(nodes, &tryNode{f[0], filepath.Join(dir, f[0]), f[1], f[2], f[3], f[4]})
+			nodes = append(nodes, &node{f[0], filepath.Join(dir, f[0]), f[1], f[2], f[3], f[4]})
 		}
 	}
 	if err == nil && len(nodes) != n {
@@ -129,7 +129,7 @@ func tryNodes(dir string, n int) (nodes []*tryNode, err error) {
 	var b strings.Builder
 	for i := range n {
 		name := fmt.Sprintf("n%d", i+1)
-		t := &tryNode{name, filepath.Join(dir, name), port(), port(), port(), secret}
+		t := &node{name, filepath.Join(dir, name), port(), port(), port(), secret}
 		nodes = append(nodes, t)
 		fmt.Fprintln(&b, t.name, t.amqp, t.http, t.cluster, t.secret)
 	}
@@ -137,7 +137,7 @@ func tryNodes(dir string, n int) (nodes []*tryNode, err error) {
 }
 
 // run runs the process of a node, again and again, until ended is closed.
-func (t *tryNode) run(all []*tryNode, args []string, ended <-chan struct{}) {
+func (t *node) run(all []*node, args []string, ended <-chan struct{}) {
 	list := []string{"serve", "--data-dir=" + t.dir, "--amqp=" + t.amqp, "--http=" + t.http, "--cluster-node=" + t.name}
 	for _, o := range all {
 		list = append(list, "--cluster-member="+o.name+"="+o.cluster)
