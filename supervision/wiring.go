@@ -34,7 +34,7 @@ func (n *Node) wire() {
 	})
 	n.moves = movesOf(testclock.Config{
 		Clock: n.clock, File: n.cfg.ClockFile, Quiet: n.dispatcher.Quiet, Outside: func() bool { return n.publishing != nil && n.publishing() },
-		Busy: func() string { return busy(n.dispatcher.Load()) }, Down: func() []string { return downQueues(&n.vhosts) }, Events: n.parameters.events, Log: n.cfg.Log,
+		Busy: n.busy, Down: func() []string { return downQueues(&n.vhosts) }, Events: n.parameters.events, Log: n.cfg.Log,
 	}, n.works, n.queries, n.schedules.Stats(), func(ctx context.Context) ([]management.Ahead, error) { return n.api.Ahead(ctx) })
 	n.sockets = resources.NewSockets(n.cfg.Limits.Sockets, n.cfg.Log)
 	n.monitor = resources.NewMonitor(n.cfg.Alarms, resources.Broker{

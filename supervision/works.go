@@ -1,34 +1,21 @@
 package supervision
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"candlemark/actors/movers/recurring"
-	"candlemark/actors/system/mailbox"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/measure/activity"
 	"candlemark/internal/measure/metrics"
 	"candlemark/internal/measure/queuestats"
 	"candlemark/internal/routing/topology"
-	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store"
 	"candlemark/supervision/queries"
 	"candlemark/supervision/testclock"
 )
-
-// watch makes the calls of the stores works, if the broker has a test clock; otherwise it returns the stores.
-func watch(cfg *Config) (*activity.Works, store.Journal, definitions.Store) {
-	if cfg.Clock == nil || !cfg.Clock.Manual() {
-		return nil, cfg.Journal, cfg.Meta
-	}
-	works := &activity.Works{}
-	meta := cfg.Meta
-	if meta != nil {
-		meta = &watchedDefinitions{meta, works}
-	}
-	return works, &watchedJournal{cfg.Journal, works}, meta
-}
 
 // movesOf returns the keeper of the broker's clock; cfg lacks what is counted.
 func movesOf(cfg testclock.Config, works *activity.Works, qs *queries.Queries, runs *recurring.Stats, ahead func(context.Context) ([]management.Ahead, error)) *testclock.Keeper {
@@ -83,60 +70,51 @@ func downQueues(vhosts *topology.VHosts) (warnings []string) {
 	return warnings
 }
 
-func busy(l mailbox.Load) string {
-	return fmt.Sprintf("%d actors are busy, %d mails wait: clients do not pause", l.Actors, l.Mails)
-}
+// maxBusy is the maximum number of queues, or else actors, that busy names.
+const maxBusy = 5
 
-// watchedJournal counts calls that are to be answered. Appends without an answer are not counted: nothing follows from them.
-type watchedJournal struct {
-	store.Journal
-	works *activity.Works
-}
-
-// Append implements store.Journal.
-func (j *watchedJournal) Append(q store.QueueID, records []store.Record, done func(error)) {
-	if done == nil {
-		j.Journal.Append(q, records, nil)
-		return
+// busy says what a move of the clock waits for (CLK-8): the queues with most mail, or whose reads and writes the journal has not answered, or else
+// other actors.
+func (n *Node) busy() string {
+	load, mails, open := n.dispatcher.Load(), map[string]int{}, map[store.QueueID]int{}
+	actors := n.dispatcher.Busiest()
+	for _, a := range actors {
+		mails[a.Actor] = a.Mails
 	}
-	j.works.Begin()
-	j.Journal.Append(q, records, func(err error) {
-		defer j.works.End()
-		done(err)
-	})
-}
-
-// Read implements store.Journal.
-func (j *watchedJournal) Read(q store.QueueID, want []store.Ref, done func([]store.Content)) {
-	j.works.Begin()
-	j.Journal.Read(q, want, func(c []store.Content) {
-		defer j.works.End()
-		done(c)
-	})
-}
-
-// Recall implements store.Journal.
-func (j *watchedJournal) Recall(q store.QueueID, done func([]store.Recovered, error)) {
-	j.works.Begin()
-	j.Journal.Recall(q, func(r []store.Recovered, err error) {
-		defer j.works.End()
-		done(r, err)
-	})
-}
-
-// watchedDefinitions counts changes until they are stored.
-type watchedDefinitions struct {
-	definitions.Store
-	works *activity.Works
-}
-
-// Apply implements definitions.Store.
-func (d *watchedDefinitions) Apply(c definitions.Change, done func(uint64, error)) {
-	d.works.Begin()
-	d.Store.Apply(c, func(revision uint64, err error) {
-		defer d.works.End()
-		if done != nil {
-			done(revision, err)
+	if j, ok := n.journal.(*watchedJournal); ok {
+		open = j.unanswered()
+	}
+	var queues []waitedFor
+	for _, v := range n.vhosts.List("") {
+		for q := range v.Directory().Keepers() {
+			w := waitedFor{name: fmt.Sprintf("queue '%s' in vhost '%s'", q.Name, v.Name), calls: open[store.QueueID(q.Incarnation)]}
+			if q.Holds() {
+				w.name = fmt.Sprintf("exchange '%s' in vhost '%s'", topology.HeldFor(q.Name), v.Name)
+			}
+			var turns bool
+			if w.mails, turns = mails[q.PID.GetId()]; turns || w.calls > 0 {
+				queues = append(queues, w)
+			}
 		}
-	})
+	}
+	if len(queues) == 0 {
+		for _, a := range actors {
+			queues = append(queues, waitedFor{name: a.Actor, mails: a.Mails})
+		}
+	}
+	slices.SortStableFunc(queues, func(a, b waitedFor) int { return cmp.Compare(b.mails+b.calls, a.mails+a.calls) })
+	text := fmt.Sprintf("%d actors are busy, %d mails wait: clients do not pause, or the disk is slow", load.Actors, load.Mails)
+	for i := range queues[:min(len(queues), maxBusy)] {
+		text += fmt.Sprintf("; %s has %d mails", queues[i].name, queues[i].mails)
+		if queues[i].calls > 0 {
+			text += fmt.Sprintf(" and waits for %d answers of the journal", queues[i].calls)
+		}
+	}
+	return text
+}
+
+// waitedFor is a queue, exchange or other actor for which a move waits, with its unanswered calls of the journal.
+type waitedFor struct {
+	name         string
+	mails, calls int
 }

@@ -120,14 +120,17 @@ func (m *move) settle() bool {
 	if !busy {
 		limit = m.ends
 	}
-	if m.moved.Settled = m.wait(limit, m.quiet); !m.moved.Settled && !m.left() {
+	if m.moved.Settled = m.wait(limit, m.quiet); m.moved.Settled {
+		return true
+	}
+	m.moved.Warnings = append(m.moved.Warnings, m.cfg.Busy())
+	if !m.left() {
 		m.moved.Stopped = management.ClockTimedOut
 		if busy {
 			m.moved.Stopped = management.ClockBusy
-			m.moved.Warnings = append(m.moved.Warnings, m.cfg.Busy())
 		}
 	}
-	return m.moved.Settled
+	return false
 }
 
 // quiet reports whether nothing is under way: no turn before, and none since, and no work outside of the actors at a moment in between.

@@ -107,35 +107,6 @@ func (d *Dispatcher) Quiet() (scheduled uint64, quiet bool) {
 	return d.begun, d.turns.count == 0 && len(d.running) == 0 && d.others == 0
 }
 
-// Load is the work of actors at one moment.
-type Load struct {
-	Actors  int // actors whose turns run or wait
-	Mails   int // mails in their mailboxes, without system mail
-	Longest int // mails in the fullest mailbox
-}
-
-// Load returns the current load. The more turns wait, the longer Load takes; turns continue during the call.
-func (d *Dispatcher) Load() Load {
-	d.mu.Lock()
-	busy := make(map[*Mailbox]bool, len(d.running)+d.turns.count)
-	for _, m := range d.running {
-		busy[m] = true
-	}
-	for t := range d.turns.all() {
-		if m, ok := t.(*Mailbox); ok {
-			busy[m] = true
-		}
-	}
-	d.mu.Unlock()
-	l := Load{Actors: len(busy)}
-	for m := range busy {
-		n := m.UserMessageCount()
-		l.Mails += n
-		l.Longest = max(l.Longest, n)
-	}
-	return l
-}
-
 // share unlocks mu and wakes a worker if there are more turns than the callers of Carry should run alone. Invariant:
 // if mu is free and a turn waits, then a caller of Carry, or a worker that runs or was woken, will check for it.
 func (d *Dispatcher) share() {
