@@ -2,12 +2,15 @@ package integration
 
 import (
 	"encoding/json"
+	"net"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
+	amqp "github.com/rabbitmq/amqp091-go"
 )
 
 // operate runs a command against a node of a cluster, and expects it to succeed.
@@ -117,6 +120,53 @@ func TestThroughFollower_Operation_CLU22(t *testing.T) {
 	}
 	b.operateEach(all, "drain", "revive")
 	b.request("PUT", "/api/x/cluster/drained/rabbit@n4", "", 404)
+}
+
+// TestThroughFollower_NotRefused_CLU20: a node that has lost the leadership keeps its ports while it starts its program again.
+func TestThroughFollower_NotRefused_CLU20(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	leader := func() string {
+		var c struct{ Leader string }
+		if err := json.Unmarshal([]byte(b.request("GET", "/api/x/cluster", "", 200)), &c); err != nil {
+			t.Fatal(err)
+		}
+		return c.Leader
+	}
+	end, refused := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			conn, err := net.Dial("tcp", b.amqp)
+			if err == nil {
+				err = conn.Close()
+			}
+			if err != nil {
+				refused <- err
+				return
+			}
+			select {
+			case <-end:
+				refused <- nil
+				return
+			case <-time.After(5 * time.Millisecond): // more often than a program starts
+			}
+		}
+	}()
+	for _, to := range []string{"n1", "n2", "n1"} { // this one is one of them
+		b.operate("transfer_leadership", "rabbit@"+to)
+		eventually(t, "that leader", func() bool { return leader() == "rabbit@"+to })
+	}
+	eventually(t, "an answer at the port", func() bool {
+		conn, err := amqp.Dial("amqp://guest:guest@" + b.amqp + "/")
+		if err == nil {
+			err = conn.Close()
+		}
+		return err == nil
+	})
+	close(end)
+	if err := <-refused; err != nil {
+		t.Error(err)
+	}
 }
 
 // TestThroughFollower_Page_CLU22: the page Now shows the nodes, from any of them, and the page Events the elections.

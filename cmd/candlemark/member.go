@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/signal"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
+	"candlemark/cmd/candlemark/replace"
 	"candlemark/internal/access/certificate"
 	"candlemark/internal/admin/backup"
 	"candlemark/internal/admin/config"
@@ -44,6 +47,7 @@ type member struct {
 	hangups <-chan os.Signal
 	reloads *reloader
 
+	signals chan os.Signal // those that end the process
 	began   time.Time
 	anew    chan struct{} // gets something when the program is to start again on an empty folder
 	drained atomic.Bool   // it takes no clients, and does not lead while others can
@@ -58,7 +62,8 @@ type member struct {
 // serveMember runs a node of a cluster until ctx ends, and returns the exit code.
 func serveMember(ctx context.Context, settings *config.Settings, reloads *reloader, hangups <-chan os.Signal) int {
 	manager, log := systemd.New(os.Getenv), reloads.log
-	m := &member{began: time.Now(), cfg: settings.Config, log: log, failed: make(chan error, 2), anew: make(chan struct{}, 1), first: settings.First, notify: func(what string) { _ = manager.Notify(what) }, process: newProcess(), reloads: reloads, hangups: hangups}
+	m := &member{signals: make(chan os.Signal, 1), began: time.Now(), cfg: settings.Config, log: log, failed: make(chan error, 2), anew: make(chan struct{}, 1), first: settings.First, notify: func(what string) { _ = manager.Notify(what) }, process: newProcess(), reloads: reloads, hangups: hangups}
+	signal.Notify(m.signals, os.Interrupt, syscall.SIGTERM)
 	m.now.Store(&m.cfg)
 	m.process.holds(settings.Values)
 	c := settings.Cluster
@@ -112,15 +117,15 @@ func (m *member) run(ctx context.Context) int {
 			switch {
 			case leads && m.broker == nil:
 				if !m.lead() {
-					return m.deposed(ctx)
+					return m.deposed()
 				}
 			case !leads && m.broker != nil:
-				return m.deposed(ctx)
+				return m.deposed()
 			}
 		case err := <-m.failed:
 			m.log.Error().Err(err).Msg("this node of the cluster has failed; the others go on")
 			if errors.Is(err, cluster.ErrHung) || errors.Is(err, copies.ErrTail) {
-				return replaceProcess(m.log)
+				return replace.Process(nil, m.log) // clients must not wait for a disk that hangs
 			}
 			return 1
 		case <-m.anew:
@@ -153,12 +158,9 @@ func (m *member) reload() {
 // refrain is for how long another node is preferred as leader when the broker could not start here.
 const refrain = 30 * time.Second
 
-// deposed ends the program that led, and starts it again unless it is to stop, which a new one would not know.
-func (m *member) deposed(ctx context.Context) int {
+// deposed ends the program that led, and starts it again.
+func (m *member) deposed() int {
 	m.log.Warn().Msg("this node no longer leads the cluster: all clients are disconnected")
-	if ctx.Err() != nil {
-		return 0
-	}
 	return m.replace()
 }
 

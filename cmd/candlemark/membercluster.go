@@ -7,10 +7,13 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
+	"candlemark/cmd/candlemark/replace"
 	"candlemark/internal/admin/config"
 	"candlemark/internal/admin/management"
 	"candlemark/internal/storage/cluster"
@@ -213,8 +216,12 @@ const drainedProcess = "DRAINED_CANDLEMARK"
 
 func wasDrained() bool { return os.Getenv(drainedProcess) == strconv.Itoa(os.Getpid()) }
 
-// replace starts the program again.
+// replace starts the program again, unless the process is to end, which a new program would not know: from here on a signal ends it at once.
 func (m *member) replace() int {
+	signal.Reset(os.Interrupt, syscall.SIGTERM)
+	if len(m.signals) > 0 {
+		return 0
+	}
 	value := ""
 	if m.drained.Load() {
 		value = strconv.Itoa(os.Getpid())
@@ -222,5 +229,5 @@ func (m *member) replace() int {
 	if err := os.Setenv(drainedProcess, value); err != nil {
 		m.log.Error().Err(err).Msg("the node will not be drained any more")
 	}
-	return replaceProcess(m.log)
+	return replace.Process(m.front, m.log)
 }

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"candlemark/cmd/candlemark/replace"
 	"candlemark/internal/admin/httpapi"
 	"candlemark/internal/admin/httpapi/exposition"
 	"candlemark/internal/storage/cluster"
@@ -19,7 +20,9 @@ import (
 
 // listen opens the listeners for clients, which accept whoever leads (CLU-20).
 func (m *member) listen() error {
-	m.front = forward.New(forward.Config{Dial: m.dial, SendTimeout: m.cfg.SendTimeout, Most: resources.ForwardedSockets(), Log: m.log})
+	kept := replace.Listeners(m.log)
+	defer kept.Close()
+	m.front = forward.New(forward.Config{Listen: kept.Listen, Dial: m.dial, SendTimeout: m.cfg.SendTimeout, Most: resources.ForwardedSockets(), Log: m.log})
 	opened := 0
 	open := func(kind, address string) error {
 		if address == "" {

@@ -47,7 +47,9 @@ type Config struct {
 	SendTimeout time.Duration
 	// Most is how many connections may wait or be passed on at the same time.
 	Most int
-	Log  zerolog.Logger
+	// Listen opens a listener; stream.Listen by default.
+	Listen func(kind, address string) (net.Listener, error)
+	Log    zerolog.Logger
 }
 
 const (
@@ -90,6 +92,9 @@ func New(cfg Config) *Front {
 	if cfg.Wait == 0 {
 		cfg.Wait = defaultWait
 	}
+	if cfg.Listen == nil {
+		cfg.Listen = func(_, address string) (net.Listener, error) { return stream.Listen(address) }
+	}
 	return &Front{
 		cfg: cfg, dials: make(chan struct{}, maxDials), ended: make(chan struct{}), patience: stream.NewPatience(cfg.SendTimeout, clock.New()), changed: make(chan struct{}), links: map[*link]struct{}{},
 	}
@@ -97,7 +102,7 @@ func New(cfg Config) *Front {
 
 // Open opens a listener, and accepts connections of a kind. Errors: of the system, for example that the address is in use.
 func (f *Front) Open(kind, address string) error {
-	l, err := stream.Listen(address)
+	l, err := f.cfg.Listen(kind, address)
 	if err != nil {
 		return err
 	}
@@ -119,6 +124,15 @@ func (f *Front) Addresses(kind string) (list []net.Addr) {
 		}
 	}
 	return list
+}
+
+// Each calls do for every listener, with what it was opened for.
+func (f *Front) Each(do func(kind, address string, l net.Listener)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.ports {
+		do(p.kind, p.address, p.Listener)
+	}
 }
 
 // Listener is a listener of Open for one server. Its connections are also those that other nodes pass on.
