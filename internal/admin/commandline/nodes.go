@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
+	"syscall"
 	"time"
 
 	"candlemark/internal/admin/commandline/verb"
@@ -57,7 +59,7 @@ func awaitState(ctx context.Context, broker *client.Client, is func(nodesOf) boo
 		switch {
 		case err == nil && is(n):
 			return n, nil
-		case errors.As(err, &refused) && refused.Status != 503, err != nil && first:
+		case errors.As(err, &refused) && refused.Status != 503, err != nil && first && !lost(err):
 			return n, err
 		}
 		select {
@@ -123,7 +125,7 @@ func transferLeadership(ctx context.Context, broker *client.Client, c *verb.Call
 		_, err := broker.Send(ctx, "PUT", form, nil, "x", "cluster", "leader")
 		return err
 	}
-	if err := ask(); err != nil {
+	if err := ask(); err != nil && !lost(err) {
 		return err
 	}
 	asked := time.Now()
@@ -143,6 +145,11 @@ func transferLeadership(ctx context.Context, broker *client.Client, c *verb.Call
 	return err
 }
 
+// lost reports whether a request has no answer because the connection has ended. A node that loses the leadership ends all of its connections.
+func lost(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
+}
+
 // transferAgain is after how long another transfer is asked for: nodes that have just started do not vote, so that a third one may have been elected.
 const transferAgain = 3 * time.Second
 
@@ -155,11 +162,19 @@ func drain(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	if len(c.Arguments) > 0 {
 		node = c.Arguments[0]
 	}
-	if _, err := broker.Send(ctx, "PUT", nil, nil, "x", "cluster", "drained", node); err != nil {
+	ask := func() error {
+		_, err := broker.Send(ctx, "PUT", nil, nil, "x", "cluster", "drained", node)
 		return err
+	}
+	unanswered := ask()
+	if unanswered != nil && !lost(unanswered) {
+		return unanswered
 	}
 	asked := time.Now()
 	n, err := awaitState(ctx, broker, func(n nodesOf) bool {
+		if lost(unanswered) {
+			unanswered = ask()
+		}
 		return n.leader != "" && (n.leader != node || time.Since(asked) > transferAgain)
 	})
 	switch {
