@@ -140,6 +140,12 @@ func startWith(t *testing.T, line, dir string, flags ...string) *broker {
 	if throughFollower(t) {
 		return startFollower(t, line, dir, flags)
 	}
+	return startAlone(t, line, dir, flags...)
+}
+
+// startAlone is startWith for a broker that is no node of a cluster.
+func startAlone(t *testing.T, line, dir string, flags ...string) *broker {
+	t.Helper()
 	b := launch(t, line, dir, flags...)
 	t.Cleanup(b.stop)
 	b.await(b.log.ready)

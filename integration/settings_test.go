@@ -87,9 +87,7 @@ func TestSettingsFile(t *testing.T) {
 	}
 	hangup := func(until string) {
 		t.Helper()
-		if err := b.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		b.signal(syscall.SIGHUP)
 		eventually(t, until, func() bool { return strings.Contains(b.log.String(), until) })
 	}
 	write(part, "disk_free_limit.absolute = 3MB\nhearbeat = 20\n")

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 
 	"candlemark/actors/client/connection"
 	"candlemark/actors/system/mail"
 	"candlemark/internal/access/auth"
 	"candlemark/internal/routing/topology"
 	"candlemark/internal/storage/parameters"
+	"candlemark/internal/transport/forward"
 	"candlemark/supervision/shovels"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -51,7 +53,7 @@ func dial(ctx context.Context, n *Node, to *parameters.URI, as shovels.Login) (c
 		conn, err = n.cfg.Dial(ctx, to)
 		return conn, false, err
 	}
-	machine := shovels.Machine{Lookup: lookup, Interfaces: net.InterfaceAddrs, Listeners: func() []net.Addr { return listenerAddresses(n) }}
+	machine := shovels.Machine{Lookup: lookup, Interfaces: net.InterfaceAddrs, Listeners: func() []net.Addr { return listenerAddresses(n) }, Nodes: func() []string { return nodeAddresses(n) }}
 	place, err := machine.Find(ctx, to.Host, uint16(to.Port))
 	switch {
 	case err != nil:
@@ -82,6 +84,21 @@ func listenerAddresses(n *Node) (all []net.Addr) {
 	defer n.mu.Unlock()
 	for _, l := range n.listeners {
 		all = append(all, l.Addr())
+	}
+	return all
+}
+
+// nodeAddresses returns the addresses at which other nodes of the cluster accept AMQP for this broker.
+func nodeAddresses(n *Node) (all []string) {
+	if n.cfg.Cluster == nil {
+		return nil
+	}
+	for _, m := range n.cfg.Cluster.ClusterState().Members {
+		for _, client := range m.Clients {
+			if kind, address, _ := strings.Cut(client, "="); kind == forward.AMQP || kind == forward.AMQPS {
+				all = append(all, address)
+			}
+		}
 	}
 	return all
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
+	"strconv"
 )
 
 // Machine finds out where addresses of shovels lead to (ACC-2).
@@ -15,6 +17,8 @@ type Machine struct {
 	Interfaces func() ([]net.Addr, error)
 	// Listeners returns the addresses at which this broker accepts AMQP.
 	Listeners func() []net.Addr
+	// Nodes returns the addresses, host:port, at which other nodes of its cluster accept AMQP for this broker.
+	Nodes func() []string
 }
 
 // Place is where an address leads to.
@@ -48,10 +52,33 @@ func (m *Machine) Find(ctx context.Context, host string, port uint16) (p Place, 
 			p.Broker = p.Broker || m.listens(ip.WithZone(""), port)
 		}
 	}
+	if p.Machine && !p.Broker {
+		if p.Broker, err = m.passesOn(ctx, port, own); err != nil {
+			return p, err
+		}
+	}
 	if p.Addresses == nil {
 		err = fmt.Errorf("%s has no address", host)
 	}
 	return p, err
+}
+
+// passesOn reports whether a node on this machine accepts connections at a port, and passes them on to this broker.
+func (m *Machine) passesOn(ctx context.Context, port uint16, own map[netip.Addr]bool) (bool, error) {
+	for _, address := range m.Nodes() {
+		host, at, err := net.SplitHostPort(address)
+		if err != nil || at != strconv.Itoa(int(port)) {
+			continue
+		}
+		ips, err := m.Lookup(ctx, host)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(ips, func(ip netip.Addr) bool { ip = ip.Unmap().WithZone(""); return ip.IsLoopback() || own[ip] }) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 func (m *Machine) own() (map[netip.Addr]bool, error) {

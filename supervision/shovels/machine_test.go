@@ -33,6 +33,7 @@ func TestMachine_ACC2(t *testing.T) {
 			return all, nil
 		},
 	}
+	m.Nodes = func() []string { return []string{"other:5681", "me:5681", "other:5682"} }
 	for _, c := range []struct {
 		listener      string
 		host          string
@@ -58,6 +59,10 @@ func TestMachine_ACC2(t *testing.T) {
 		{"[::]:5672", "other", 5672, false, false},
 		{"[fe80::1%eth0]:5672", "link", 5672, true, true},
 		{"127.0.0.1:5672", "six-loop", 5672, false, true},
+		{"10.0.0.5:5672", "me", 5681, true, true}, // of a node on this machine
+		{"10.0.0.5:5672", "localhost", 5681, true, true},
+		{"10.0.0.5:5672", "localhost", 5682, false, true}, // of a node elsewhere
+		{"10.0.0.5:5672", "other", 5682, false, false},
 	} {
 		at := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.listener))
 		m.Listeners = func() []net.Addr { return []net.Addr{at} }
