@@ -107,8 +107,7 @@ cluster.listen = 127.0.1.%d:%s
 		c.start(i)
 	}
 	eventually(t, "two nodes wait for the third", func() bool {
-		log, _ := os.ReadFile(c.logs[0])
-		return strings.Contains(string(log), "2 of 3 nodes are there")
+		return strings.Contains(readText(c.logs[0]), "2 of 3 nodes are there")
 	})
 	z.grow(3)
 	c.start(2)

@@ -35,6 +35,8 @@ var own = map[string]func(args []string) int{
 	"restore": func(args []string) int { return onFolder().Restore(context.Background(), args) },
 	"config":  settings,
 
+	"force_reset": func(args []string) int { return onFolder().ForceReset(args) },
+
 	commandline.Plugins: func(args []string) int { return plugins(os.Getenv, os.Stdout, os.Stderr, args) },
 }
 
@@ -78,6 +80,9 @@ func called(argv []string, getenv func(string) string, stdout, stderr io.Writer)
 // tool runs the command line of one of RabbitMQ's tools.
 func tool(p *commandline.Program, args []string) int {
 	p.Own = nil
+	if code, is := onFolder().Member(args); is {
+		return code
+	}
 	if len(args) == 0 || args[0] == "help" {
 		return p.Help(args[min(1, len(args)):])
 	}
@@ -95,6 +100,8 @@ func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.
 			{"demo", "Starts a broker and shows what it does with time"},
 			{"config check|show", "Checks the settings, or shows them with their sources"},
 			{"journal check|dump|repair|adopt|drop", "Inspects and repairs the messages of a stopped broker"},
+			{"forget_cluster_node --offline <node>", "Removes another node from the cluster of a stopped node"},
+			{"force_reset", "Removes all data of a stopped node of a cluster"},
 			{"restore <backup>", "Restores a backup to a new data folder, or checks it"},
 			{commandline.Plugins, "Runs the commands of RabbitMQ's rabbitmq-plugins"},
 			{"completion bash|zsh|fish", "Prints a completion script for a shell"},
@@ -113,6 +120,9 @@ func run(args []string, getenv func(string) string, stdout, stderr io.Writer) in
 	}
 	if verb := own[args[0]]; verb != nil {
 		return verb(args[1:])
+	}
+	if code, is := onFolder().Member(args); is {
+		return code
 	}
 	switch args[0] {
 	case "help", "-h", "--help":

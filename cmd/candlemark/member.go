@@ -129,6 +129,7 @@ func (m *member) run(ctx context.Context) int {
 			}
 			return 1
 		case <-m.anew:
+			m.finishAnswers()
 			return m.replace()
 		case <-again.C:
 			if m.broker != nil && m.drained.Load() {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
-	"net/netip"
 	"os"
 	"os/signal"
 	"strconv"
@@ -21,19 +19,12 @@ import (
 	"candlemark/supervision/resources"
 )
 
-// finderOf returns what finds the other nodes, if the settings do not name them (CLU-30).
+// finderOf returns what finds the other nodes, if the settings do not name them (CLU-30). Tests have a DNS of their own.
 func finderOf(c config.Cluster) discovery.Finder {
 	if c.Hostname == "" {
 		return nil
 	}
-	_, port, _ := net.SplitHostPort(c.Listen)
-	if server := os.Getenv("CANDLEMARK_TEST_DNS"); server != "" { // tests have a DNS of their own
-		net.DefaultResolver.PreferGo = true
-		net.DefaultResolver.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "udp", server)
-		}
-	}
-	return &discovery.DNS{Name: c.Hostname, Port: port, Resolver: net.DefaultResolver, Own: func() ([]netip.Addr, error) { return discovery.Machine(c.Listen) }}
+	return discovery.New(c.Hostname, c.Listen, os.Getenv("CANDLEMARK_TEST_DNS"))
 }
 
 // clusterAge is for how long the state of the cluster is not asked for again: lists show it for each of many queues.
@@ -169,6 +160,19 @@ func (m *member) beginAnew() {
 		default:
 		}
 	})
+}
+
+// finishAnswers waits until requests to this node have their answers, among them who asked for what ends the node, but not for long.
+func (m *member) finishAnswers() {
+	ctx, cancel := context.WithTimeout(context.Background(), stopHTTP)
+	defer cancel()
+	servers := m.idle
+	if m.broker != nil {
+		servers = m.broker.http
+	}
+	for _, s := range servers {
+		_ = s.Shutdown(ctx)
+	}
 }
 
 func (m *member) command(node, what string) error {

@@ -86,7 +86,7 @@ var clusterVerbs = []verb.Row{
 	},
 	{Name: "revive", Arguments: "<node>", About: "Ends the maintenance mode of a node", Title: verb.Text("Will revive node {node} ..."), Run: verb.Deletes("x", "cluster", "drained", "{node}")},
 	{
-		Name: "forget_cluster_node", Arguments: "<node>", About: "Removes a node that was stopped from the cluster",
+		Name: "forget_cluster_node", Arguments: "<node>", Options: "offline", About: "Removes a node that was stopped from the cluster; with --offline, from the data folder of a stopped node",
 		Title: verb.Text("Removing node {node} from the cluster"), Run: verb.Deletes("x", "cluster", "members", "{node}"),
 	},
 	{

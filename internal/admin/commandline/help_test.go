@@ -76,7 +76,7 @@ func TestUnknown(t *testing.T) {
 		{[]string{"start"}, "\nCommand 'start' not found. \nIn Candlemark: use candlemark serve\n"},
 		{[]string{"declare_queue", "x"}, "\nCommand 'declare_queue' not found. \nIn Candlemark: use a client, the web pages or RabbitMQ's rabbitmqadmin\n"},
 		{[]string{"stop_app"}, "\nCommand 'stop_app' not found. \nIn Candlemark: the broker cannot stop without its process: use stop\n"},
-		{[]string{"--help", "force_reset"}, "\nCommand 'force_reset' not found. \nIn Candlemark: use reset for a node of a cluster; for a broker alone, stop it and remove its data folder\n"},
+		{[]string{"--help", "resume_listeners"}, "\nCommand 'resume_listeners' not found. \nIn Candlemark: listeners cannot be suspended\n"},
 		{[]string{"--url", "http://guest:guest@127.0.0.1:1", "list_queues", "-q"}, "Error: no broker answers at http://127.0.0.1:1. Is it running? --url names another address\n"},
 	} {
 		if out, got, code := answer(false, c.args...); got != c.want || out != "" || code == 0 {

@@ -51,6 +51,8 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 		if err := n.cfg.obey(h.Kind); err != nil {
 			a.Error = err.Error()
 		}
+	case h.Kind == wire.KindJoin && h.Cluster != "" && a.Cluster != "" && h.Cluster != a.Cluster:
+		a.Error = fmt.Sprintf("%s belongs to the cluster %s, the caller to %s", n.cfg.Name, a.Cluster, h.Cluster)
 	case h.Kind == wire.KindJoin:
 		if a.Error = cmp.Or(n.timing.far(nodeid.NameOf(h.From), h.Wall), m.twice(h.From)); a.Error == "" {
 			m.admit(caller(h))

@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store/segment"
 	"candlemark/internal/storage/store/segment/recovery"
+	"candlemark/internal/storage/store/vfs"
 )
 
 // Data are journal and definitions, as the committed entries have made them.
@@ -25,6 +26,17 @@ const Prefix = "replica-"
 // Folder returns the folder of a generation of the data, in the data folder of a node.
 func Folder(dir string, generation uint64) string {
 	return filepath.Join(dir, fmt.Sprintf("%s%d", Prefix, generation))
+}
+
+// RemoveAll removes all data of the node with a data folder.
+func RemoveAll(disk vfs.FS, dir string) error {
+	names, err := os.ReadDir(dir)
+	for _, e := range names {
+		if strings.HasPrefix(e.Name(), Prefix) {
+			err = errors.Join(err, RemoveFolder(disk, filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }
 
 // openData opens the data that the last snapshot names, and removes others.

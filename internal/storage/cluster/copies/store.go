@@ -64,15 +64,22 @@ func Write(disk vfs.FS, dir string, s *State) error { return vfs.WriteJSON(disk,
 // Open reads the last snapshot, opens the data that it names, and removes others, which are incomplete or old. Errors: ErrDamaged, or of the disk.
 func Open(cfg Config) (*Store, error) {
 	s := &Store{cfg: cfg}
-	saved := &State{}
-	err := vfs.ReadJSON(cfg.FS, pathOf(cfg.Dir), saved)
-	switch {
-	case err == nil:
-		s.saved = saved
-	case !errors.Is(err, fs.ErrNotExist):
+	saved, err := Read(cfg.FS, cfg.Dir)
+	if err != nil {
 		return s, err
 	}
+	s.saved = saved
 	return s, s.openData()
+}
+
+// Read returns the last snapshot of the node with a data folder; nil before the first one.
+func Read(disk vfs.FS, dir string) (*State, error) {
+	s := &State{}
+	err := vfs.ReadJSON(disk, pathOf(dir), s)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return s, err
 }
 
 // Close closes the data.

@@ -112,8 +112,21 @@ func (d *DNS) above(name string) int {
 	return 1
 }
 
-// Machine returns the addresses of this machine, or the one that a node listens at if it is certain. listen is host:port.
-func Machine(listen string) ([]netip.Addr, error) {
+// New finds the nodes of a name with the DNS of this machine, or the server at an address, which the whole process uses then. listen is where this node
+// listens, host:port.
+func New(name, listen, server string) *DNS {
+	if server != "" {
+		net.DefaultResolver.PreferGo = true
+		net.DefaultResolver.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "udp", server)
+		}
+	}
+	_, port, _ := net.SplitHostPort(listen)
+	return &DNS{Name: name, Port: port, Resolver: net.DefaultResolver, Own: func() ([]netip.Addr, error) { return machine(listen) }}
+}
+
+// machine returns the addresses of this machine, or the one that a node listens at if it is certain. listen is host:port.
+func machine(listen string) ([]netip.Addr, error) {
 	host, _, _ := net.SplitHostPort(listen)
 	if ip, err := netip.ParseAddr(host); err == nil && !ip.IsUnspecified() {
 		return []netip.Addr{ip}, nil

@@ -101,11 +101,11 @@ func TestFresh_CLU30(t *testing.T) {
 
 // TestMachine_CLU30: a node that listens at one address has this one only.
 func TestMachine_CLU30(t *testing.T) {
-	if list, err := Machine("127.0.0.3:25672"); err != nil || fmt.Sprint(list) != "[127.0.0.3]" {
+	if list, err := machine("127.0.0.3:25672"); err != nil || fmt.Sprint(list) != "[127.0.0.3]" {
 		t.Errorf("%v, %v", list, err)
 	}
 	for _, listen := range []string{":25672", "0.0.0.0:25672", "a-name:25672"} {
-		if list, err := Machine(listen); err != nil || !slices.Contains(list, netip.MustParseAddr("127.0.0.1")) {
+		if list, err := machine(listen); err != nil || !slices.Contains(list, netip.MustParseAddr("127.0.0.1")) {
 			t.Errorf("%s: %v, %v", listen, list, err)
 		}
 	}

@@ -48,6 +48,7 @@ type File struct {
 	Name    string   `json:"name"`
 	Life    string   `json:"life"`
 	Cluster string   `json:"cluster,omitempty"` // "" while it is not formed
+	Origin  string   `json:"origin,omitempty"`  // the first cluster, if members were removed by force since
 	Voted   bool     `json:"voted,omitempty"`   // it is or was a voter
 	Seeds   []string `json:"seeds,omitempty"`   // addresses at which it asks for membership, instead of the nodes of the settings
 	First   []string `json:"first,omitempty"`   // places of the first members, if this node has formed the cluster

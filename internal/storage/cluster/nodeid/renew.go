@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"candlemark/internal/storage/cluster/copies"
 	"candlemark/internal/storage/store/vfs"
@@ -29,12 +27,7 @@ func Renewed(disk vfs.FS, data, dir string) (renewed bool, err error) {
 		}
 		return false, err
 	}
-	names, err := os.ReadDir(data)
-	for _, e := range names {
-		if strings.HasPrefix(e.Name(), copies.Prefix) {
-			err = errors.Join(err, copies.RemoveFolder(disk, filepath.Join(data, e.Name())))
-		}
-	}
+	err = copies.RemoveAll(disk, data)
 	files, failed := disk.List(dir)
 	err = errors.Join(err, failed)
 	for _, name := range files {
