@@ -21,10 +21,12 @@ type fixed struct{}
 func (fixed) Memory() int64                  { return 100_000_000 }
 func (fixed) Total() int64                   { return 1_000_000_000 }
 func (fixed) Disk() (free int64, known bool) { return 2_000_000_000, true }
-func (fixed) Collections() uint64            { return 0 }
-func (fixed) Collect()                       {}
-func (fixed) Release()                       {}
-func (fixed) Bound(int64)                    {}
+func (fixed) Reserved() int64                { return 0 }
+
+func (fixed) Collections() uint64 { return 0 }
+func (fixed) Collect()            {}
+func (fixed) Release()            {}
+func (fixed) Bound(int64)         {}
 
 func serveFixed(t *testing.T) string {
 	journal, users := memory.New(memory.Options{}), auth.NewGuest()

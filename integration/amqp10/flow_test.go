@@ -24,6 +24,8 @@ type meter struct{ free atomic.Int64 }
 func (m *meter) Memory() int64       { return 1 << 20 }
 func (m *meter) Total() int64        { return 1 << 30 }
 func (m *meter) Disk() (int64, bool) { return m.free.Load(), true }
+func (m *meter) Reserved() int64     { return 0 }
+
 func (m *meter) Collections() uint64 { return 0 }
 func (m *meter) Collect()            {}
 func (m *meter) Release()            {}

@@ -45,6 +45,8 @@ func (m *meter) Disk() (free int64, known bool) {
 	return m.disk * mb, true
 }
 
+func (m *meter) Reserved() int64 { return 0 }
+
 func (m *meter) Collections() uint64 { return 0 }
 
 func (m *meter) Collect() { m.Release() }

@@ -16,6 +16,8 @@ type idle struct{ Meter }
 func (idle) Memory() int64       { return 1 }
 func (idle) Total() int64        { return 1 << 30 }
 func (idle) Disk() (int64, bool) { return 1 << 40, true }
+func (idle) Reserved() int64     { return 0 }
+
 func (idle) Collections() uint64 { return 0 }
 func (idle) Bound(int64)         {}
 

@@ -29,9 +29,7 @@ func (a *Monitor) uses(resident int64) management.Memory {
 			bytes[i] += int64(s.Value.Uint64())
 		}
 	}
-	if s, ok := a.meter.(System); ok {
-		bytes[0] = max(bytes[0]-s.Untouched, 0)
-	}
+	bytes[0] = max(bytes[0]-a.meter.Reserved(), 0)
 	contents, transactions := a.intake.Used()
 	return management.Memory{
 		Resident: resident, Messages: a.budget.Used(), Arriving: contents + transactions,

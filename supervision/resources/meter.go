@@ -16,6 +16,8 @@ import (
 type Meter interface {
 	// Memory returns the bytes that the system could reclaim only by ending the process.
 	Memory() int64
+	// Reserved returns how many bytes of the objects were never used: the system has given no memory for them.
+	Reserved() int64
 	// Total returns the maximum bytes that the process may hold: the memory of the machine, or the limit of the
 	// container; 0 if unknown.
 	Total() int64
@@ -51,6 +53,9 @@ func (System) Memory() int64 {
 	metrics.Read(s)
 	return int64(s[0].Value.Uint64() - s[1].Value.Uint64())
 }
+
+// Reserved implements Meter.
+func (s System) Reserved() int64 { return s.Untouched }
 
 // Total implements Meter.
 func (s System) Total() int64 {
