@@ -425,7 +425,7 @@ func tryOnce(t *testing.T, dir string, use func(*amqp.Channel)) {
 	}
 	cmd := exec.Command(path, "serve", "--cluster-try", "3", "--data-dir", dir)
 	var log bytes.Buffer
-	cmd.Stderr = &log
+	cmd.Env, cmd.Stderr = append(cmd.Environ(), steady), &log
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

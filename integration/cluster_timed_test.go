@@ -12,7 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// stormTTL is that of the messages that must not expire early.
+// stormTTL is the TTL of the messages that must not expire early.
 const stormTTL = 3 * time.Second
 
 // timed has messages that expire, with the time of their publishing by a clock that all failures leave alone.
@@ -141,7 +141,7 @@ func (s *timed) lost() (n int) {
 	return n
 }
 
-// late describes the confirmed messages that came the latest, counted from their confirms, and what happened meanwhile. A message that was not confirmed may have been on
+// late describes the confirmed messages that came the latest, counted from their confirms, and what happened until then. A message that was not confirmed may have been on
 // its way on a connection that the producer had given up.
 func (s *timed) late(c *nodes) string {
 	var list []uint64

@@ -39,7 +39,7 @@ func startFollower(t *testing.T, line, dir string, flags []string) *broker {
 	for i := range nodes {
 		name := fmt.Sprintf("n%d", i+1)
 		args := append(append([]string{"--cluster-node", name, "--http", testkit.FreeAddress(t), "--segment-size", followerSegment}, members...), flags...)
-		nodes[i] = launch(t, "CANDLEMARK_CLUSTER_SECRET=secret-of-the-test "+line, filepath.Join(dir, name), args...)
+		nodes[i] = launch(t, steady+" CANDLEMARK_CLUSTER_SECRET=secret-of-the-test "+line, filepath.Join(dir, name), args...)
 	}
 	own := nodes[0]
 	own.others = nodes[1:]
@@ -58,6 +58,10 @@ func startFollower(t *testing.T, line, dir string, flags []string) *broker {
 	}
 	return own
 }
+
+// steady makes nodes wait longer for a leader that is silent: a busy machine elects no other one by itself, which would end all connections in the middle of a test. It is
+// for tests of other things than elections.
+const steady = "CANDLEMARK_TEST_PATIENCE=4s"
 
 // followerSegment is small: there are many clusters at the same time.
 const followerSegment = "4194304"

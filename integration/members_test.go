@@ -96,43 +96,51 @@ func (c *nodes) empty(i int) {
 
 const kept = "kept"
 
-// keep publishes messages that stay, of 100 kB, and waits for their confirms.
+// keep publishes messages that stay, of 100 kB, and waits for their confirms. It begins again when another node leads.
 func (s *clusterStorm) keep(n int) {
 	s.Helper()
-	conn, ch := s.channel()
-	if ch == nil {
-		s.Fatal("no channel")
-	}
-	defer conn.Close()
-	if _, err := ch.QueueDeclare(kept, true, false, false, false, amqp.Table{"x-queue-type": "quorum"}); err != nil {
-		s.Fatal(err)
-	}
-	if err := ch.Confirm(false); err != nil {
-		s.Fatal(err)
-	}
-	var waits []*amqp.DeferredConfirmation
-	for i := range n {
-		d, err := ch.PublishWithDeferredConfirm("", kept, false, false, amqp.Publishing{DeliveryMode: 2, Body: wire.BigEndian.AppendUint64(make([]byte, 0, 100_000), uint64(i))[:100_000]})
-		if err != nil {
-			s.Fatal(err)
+	eventually(s.T, "messages that stay", func() bool {
+		conn, ch := s.channel()
+		if ch == nil {
+			s.Fatal("no channel")
 		}
-		if waits = append(waits, d); len(waits) == 50 {
-			waits[0].Wait()
-			waits = waits[1:]
+		defer conn.Close()
+		_, err := ch.QueueDeclare(kept, true, false, false, false, amqp.Table{"x-queue-type": "quorum"})
+		if err == nil {
+			_, err = ch.QueuePurge(kept, false)
 		}
-	}
-	for _, d := range waits {
-		if !d.Wait() {
-			s.Fatal("a message was not confirmed")
+		if err == nil {
+			err = ch.Confirm(false)
 		}
-	}
+		var waits []*amqp.DeferredConfirmation
+		for i := 0; i < n && err == nil; i++ {
+			body := wire.BigEndian.AppendUint64(make([]byte, 0, 100_000), uint64(i))[:100_000]
+			var d *amqp.DeferredConfirmation
+			if d, err = ch.PublishWithDeferredConfirm("", kept, false, false, amqp.Publishing{DeliveryMode: 2, Body: body}); err == nil {
+				waits = append(waits, d)
+			}
+			if len(waits) > 50 {
+				waits[len(waits)-50].Wait()
+			}
+		}
+		for _, d := range waits {
+			if !d.Wait() {
+				return false
+			}
+		}
+		return err == nil
+	})
 }
 
 // TestClusterMembers_CLU25: under load a fourth node joins, one is forgotten, comes back in vain and joins with an empty folder, one is emptied and replaced, one
 // is reset, and all are restarted; everything that was confirmed is delivered, and nothing comes again without the flag.
 func TestClusterMembers_CLU25(t *testing.T) {
-	s := &clusterStorm{nodes: startNodes(t, nil)}
+	s := &clusterStorm{nodes: newNodes(t, nil)}
+	s.env = []string{steady}
 	s.prepare() // before others read the lists
+	for i := range 3 {
+		s.start(i)
+	}
 	s.keep(*joinBacklog * 10)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -355,7 +363,7 @@ func TestClusterStorm_Members_CLU25(t *testing.T) {
 // TestAloneToCluster_CLU27: a broker alone with messages becomes the first of three nodes; when it is killed the others have everything.
 func TestAloneToCluster_CLU27(t *testing.T) {
 	s := &clusterStorm{nodes: newNodes(t, nil)}
-	s.alone = true
+	s.alone, s.env = true, []string{steady}
 	s.start(0)
 	s.keep(200)
 	s.end(0)

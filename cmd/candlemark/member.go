@@ -78,10 +78,11 @@ func serveMember(ctx context.Context, settings *config.Settings, reloads *reload
 	if m.drained.Store(wasDrained()); m.drained.Load() {
 		m.front.Suspend(true)
 	}
-	wrong, _ := time.ParseDuration(os.Getenv("CANDLEMARK_TEST_WALL"))     // tests of several nodes give them clocks that are wrong
-	kept, _ := strconv.ParseInt(os.Getenv("CANDLEMARK_TEST_LOG"), 10, 64) // and short logs
+	wrong, _ := time.ParseDuration(os.Getenv("CANDLEMARK_TEST_WALL"))        // tests of several nodes give them clocks that are wrong,
+	kept, _ := strconv.ParseInt(os.Getenv("CANDLEMARK_TEST_LOG"), 10, 64)    // short logs,
+	patience, _ := time.ParseDuration(os.Getenv("CANDLEMARK_TEST_PATIENCE")) // and more patience, so that a busy machine elects nobody
 	m.node, err = cluster.Open(cluster.Config{
-		SnapshotEvery: kept, Kept: kept, Retention: kept,
+		SnapshotEvery: kept, Kept: kept, Retention: kept, Timeout: patience,
 		TLS: secure, Finder: finderOf(c), Size: int(c.Size), Machine: clock.WithWall(clock.System(), wrong),
 		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), ClientAddresses: m.addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
 		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, OnCommand: m.onCommand, Report: m.report, MayLead: management.MayLead, Clients: m, Abandon: true, Log: log,

@@ -15,6 +15,7 @@ import (
 func TestLaggingNode_CLU13(t *testing.T) {
 	g := newTrio(t, func(name string, c *cluster.Config) {
 		shortLog(name, c)
+		steady(name, c)
 		c.Retention = 64 << 20
 	})
 	w := g.lead()
@@ -56,6 +57,7 @@ func TestFullFollower_CLU14(t *testing.T) {
 	disks := map[string]full{}
 	g := newTrio(t, func(name string, c *cluster.Config) {
 		shortLog(name, c)
+		steady(name, c)
 		disks[name] = full{vfs.OS, &atomic.Bool{}}
 		c.FS = disks[name]
 	})
@@ -80,6 +82,7 @@ func TestFullFollower_CLU14(t *testing.T) {
 // TestReports_CLU33: a leader knows what the other nodes say of themselves; a follower asks nobody.
 func TestReports_CLU33(t *testing.T) {
 	g := newTrio(t, func(name string, c *cluster.Config) {
+		steady(name, c)
 		c.Report = func() json.RawMessage { return json.RawMessage(`{"name":"` + name + `"}`) }
 	})
 	w := g.lead()

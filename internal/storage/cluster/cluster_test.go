@@ -308,6 +308,9 @@ func TestEndOfTheLeader_CLU7(t *testing.T) {
 	w.fill(1, 4, 3)
 }
 
+// steady makes nodes patient enough that a busy machine elects no other leader by itself: for tests that are not about elections.
+func steady(_ string, c *cluster.Config) { c.Timeout = 4 * time.Second }
+
 // shortLog makes snapshots frequent.
 func shortLog(_ string, c *cluster.Config) { c.SnapshotEvery, c.Kept = 200<<10, 100<<10 }
 

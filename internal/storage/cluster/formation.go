@@ -89,17 +89,30 @@ func calledOther(h wire.Hello, own wire.Answer) string {
 	return fmt.Sprintf("%s was called, but this is %s: its folder was emptied or replaced", h.To, own.Node)
 }
 
-// form makes this node a voter, and lets the members know where it is. If all nodes of the settings are there, have the same settings, and none belongs
-// to a cluster, the one with the lowest name forms it: it writes the members into its log. If there is a cluster, this node asks to be a member of it.
+// form makes this node a member, now and whenever it is told that it is none any more: then it asks, and all nodes log that it was removed (CLU-25).
 func (m *Membership) form() {
 	n := m.node
-	last := ""
 	if first := n.self.First(); n.cfg.Finder != nil && n.unformed() {
 		if err := m.begin(first); err != nil {
 			n.fail(err)
 			return
 		}
 	}
+	for m.belong() {
+		for n.Votes() {
+			if !n.pause(n.cfg.Timeout) {
+				return
+			}
+		}
+	}
+}
+
+// belong makes this node a voter, and lets the members know where it is. If all nodes of the settings are there, have the same settings, and none belongs
+// to a cluster, the one with the lowest name forms it: it writes the members into its log. If there is a cluster, this node asks to be a member of it. It returns false at
+// the end of the node.
+func (m *Membership) belong() bool {
+	n := m.node
+	last := ""
 	for !n.Votes() {
 		members, problem := m.survey()
 		if problem != "" && problem != last {
@@ -109,22 +122,23 @@ func (m *Membership) form() {
 		if problem == "" && nodeid.NameOf(members[0]) == n.cfg.Name {
 			if err := m.bootstrap(members); err != nil {
 				n.fail(err)
-				return
+				return false
 			}
 			break
 		}
 		if !n.pause(min(n.cfg.Timeout/4, surveyPause)) {
-			return
+			return false
 		}
 	}
 	if err := n.self.Vote(); err != nil && !errors.Is(err, vfs.ErrFull) { // the log says it, too
 		n.fail(err)
-		return
+		return false
 	}
 	for !m.placed() && n.pause(n.cfg.Timeout) {
 		_ = m.find()
 		m.tell()
 	}
+	return true
 }
 
 // unformed reports whether this node was about to form a cluster.
