@@ -166,6 +166,8 @@ func TestPauseVerbs_PAUSE4(t *testing.T) {
 	})
 	refusals(t, url, []refusal{
 		{"pause_queue|q|2035-01-01T00:00:00Z|--for|2h", commandline.ExitUsage, "give either a date or --for"},
+		{"pause_queue|q|--for|", commandline.ExitUnavailable, "for must not be empty"},
+		{"pause_queue|q|", commandline.ExitUnavailable, "until must not be empty"},
 		{"pause_queue|none", commandline.ExitData, "NOT_FOUND - no queue 'none' in vhost '/'"},
 		{"pause_queue|q|--for|soon", commandline.ExitUnavailable, "for must be a duration such as 90s or 2h30m, or a number of milliseconds, 1 or more, not soon"},
 	})

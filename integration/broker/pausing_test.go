@@ -57,13 +57,16 @@ func TestPauseHTTP_PAUSE1_PAUSE4(t *testing.T) {
 		}
 		w.want(200, `{"paused":false,"paused_until":null}`, "PUT", path+"resume", "")
 		for body, text := range map[string]string{
-			`{"for":"1m","until":5}`:           "only one of until and for can be given",
-			`{"for":"soon"}`:                   "for must be a duration such as 90s or 2h30m, or a number of milliseconds, 1 or more, not soon",
-			`{"for":0}`:                        "for must be a duration such as 90s or 2h30m, or a number of milliseconds, 1 or more, not 0",
-			`{"until":"tomorrow"}`:             "until must be an RFC 3339 time or milliseconds since 1970, not tomorrow",
-			`{"until":1}`:                      "-",
-			`{"for":315360000001}`:             "-",
-			`{"until":"9999-01-01T00:00:00Z"}`: "-",
+			`{"for":"1m","until":5}`:            "only one of until and for can be given",
+			`{"untill":"2030-01-01T00:00:00Z"}`: "unknown parameter 'untill'",
+			`{"for":""}`:                        "for must not be empty",
+			`{"until":""}`:                      "until must not be empty",
+			`{"for":"soon"}`:                    "for must be a duration such as 90s or 2h30m, or a number of milliseconds, 1 or more, not soon",
+			`{"for":0}`:                         "for must be a duration such as 90s or 2h30m, or a number of milliseconds, 1 or more, not 0",
+			`{"until":"tomorrow"}`:              "until must be an RFC 3339 time or milliseconds since 1970, not tomorrow",
+			`{"until":1}`:                       "-",
+			`{"for":315360000001}`:              "-",
+			`{"until":"9999-01-01T00:00:00Z"}`:  "-",
 		} {
 			if text != "-" {
 				text = reason("bad_request", text)

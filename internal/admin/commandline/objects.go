@@ -66,11 +66,11 @@ func traced(on bool) verb.Action {
 func pauseQueue(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	body := map[string]string{}
 	switch {
-	case len(c.Arguments) > 1 && c.For != "":
+	case len(c.Arguments) > 1 && c.Given("for"):
 		return verb.Misuse("give either a date or --for")
 	case len(c.Arguments) > 1:
 		body["until"] = c.Arguments[1]
-	case c.For != "":
+	case c.Given("for"):
 		body["for"] = c.For
 	}
 	return changePause(ctx, broker, c, body, "pause")

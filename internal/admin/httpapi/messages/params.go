@@ -13,7 +13,7 @@ import (
 )
 
 // params holds the parameters of a request about messages by name, from the query or the JSON body. Values are not
-// empty, except those of conditions: a script whose variable is not set would select all messages.
+// empty, except those of conditions and of ends: a script whose variable is not set would select all messages, or pause a queue for ever.
 type params map[string]string
 
 // Limits on lists of messages.
@@ -46,7 +46,7 @@ func (w params) put(name, value string) {
 	switch {
 	case value != "" && value != "null":
 		w[name] = value
-	case slices.Contains(conditions, name):
+	case slices.Contains(conditions, name), value == "" && slices.Contains(ends, name):
 		w[name] = ""
 	}
 }

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -37,8 +38,11 @@ func paused(p management.Pause, err error) (any, error) {
 	return pauseForm{p.Is, forms.Optional(p.Until)}, nil
 }
 
-// until returns the end of a pause: until, a date, or for, a duration; nil for no end.
+// until returns the end of a pause: until, a date, or for, a duration; nil for no end. An end that is not understood would be none.
 func (w params) until() (*management.When, error) {
+	if err := w.only(slices.Concat(ends, others)); err != nil {
+		return nil, err
+	}
 	date, span := w["until"], w["for"]
 	switch {
 	case date != "" && span != "":

@@ -21,7 +21,9 @@ var (
 	conditions = []string{"message_id", "correlation_id", "headers", "due_after", "due_before"}
 	// options are parameters of commands with conditions.
 	options = []string{"retries", "dry_run"}
-	// others are parameters of commands that change scheduled messages, besides due and delay of reschedule.
+	// ends are parameters of a pause.
+	ends = []string{"until", "for"}
+	// others are parameters of commands that change scheduled messages, besides due and delay of reschedule, or pause a queue.
 	others = []string{"id", "queue", "exchange", "vhost"}
 )
 
@@ -35,8 +37,13 @@ type looked struct {
 
 // known checks that all parameters are known ones, as a condition that is not understood would select too many messages.
 func (w params) known(more ...string) error {
+	return w.only(slices.Concat(conditions, options, others, more))
+}
+
+// only checks that there are no parameters but these, and that none is empty.
+func (w params) only(names []string) error {
 	for _, name := range slices.Sorted(maps.Keys(w)) {
-		if !slices.Contains(slices.Concat(conditions, options, others, more), name) {
+		if !slices.Contains(names, name) {
 			return rest.Complaintf("unknown parameter '%s'", name)
 		}
 		if w[name] == "" {
