@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // pair is a follower's front and the leader's.
 type pair struct {
-	*testing.T
+	testing.TB
 	follower, leader *forward.Front
 	served           net.Listener // of the leader
 	dialed           chan net.Conn
@@ -30,9 +30,9 @@ type pair struct {
 
 var first = forward.Leader{Identity: "n1/1", Term: 1}
 
-func newPair(t *testing.T, change func(*forward.Config)) *pair {
+func newPair(t testing.TB, change func(*forward.Config)) *pair {
 	t.Helper()
-	p := &pair{T: t, dialed: make(chan net.Conn, 1000)}
+	p := &pair{TB: t, dialed: make(chan net.Conn, 1000)}
 	between, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func newPair(t *testing.T, change func(*forward.Config)) *pair {
 	return p
 }
 
-func eventually(t *testing.T, what string, is func() bool) {
+func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !is(); <-time.After(time.Millisecond) {
 		if time.Now().After(end) {

@@ -101,11 +101,11 @@ func (k *link) pass(client net.Conn) {
 	up := make(chan struct{})
 	go func() {
 		defer close(up)
-		if copyTo(&watched{k.Conn, watch}, client) != nil || endOf(k.Conn) != nil {
+		if copyTo(direct(k.Conn, &watched{k.Conn, watch}), client) != nil || endOf(k.Conn) != nil {
 			end()
 		}
 	}()
-	err := copyTo(k.front.patience.Patient(client), k.Conn)
+	err := copyTo(direct(client, k.front.patience.Patient(client)), k.Conn)
 	var unread *stream.UnreadError
 	switch {
 	case errors.As(err, &unread): // the leader does not know why the connection ends
@@ -129,6 +129,30 @@ func endOf(conn net.Conn) error {
 		return errors.ErrUnsupported
 	}
 	return half.CloseWrite()
+}
+
+// direct returns a writer that writes to a connection what it takes at once, without the timers of a writer that waits for the rest.
+func direct(conn net.Conn, waiting io.Writer) io.Writer {
+	if now := stream.AtOnce(conn); now != nil {
+		return &atOnce{waiting, now}
+	}
+	return waiting
+}
+
+// atOnce is a writer of direct.
+type atOnce struct {
+	io.Writer
+	now func([]byte) int
+}
+
+// Write implements io.Writer.
+func (a *atOnce) Write(b []byte) (int, error) {
+	n := a.now(b)
+	if n == len(b) {
+		return n, nil
+	}
+	rest, err := a.Writer.Write(b[n:])
+	return n + rest, err
 }
 
 // watched looks whether a client is still there while the leader does not read what it has sent.

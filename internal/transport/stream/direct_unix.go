@@ -4,6 +4,7 @@ package stream
 
 import (
 	"errors"
+	"net"
 	"os"
 	"syscall"
 	"time"
@@ -17,7 +18,17 @@ func (w *Writer) Direct() outbox.TryWrite {
 	if l, ok := w.Conn.(interface{ TryWrite(b []byte) int }); ok {
 		return func(bytes []byte) int { return w.wrote(l.TryWrite(bytes)) }
 	}
-	owner, ok := w.Conn.(syscall.Conn)
+	try := AtOnce(w.Conn)
+	if try == nil {
+		return nil
+	}
+	return func(bytes []byte) int { return w.wrote(try(bytes)) }
+}
+
+// AtOnce returns a function that writes what a socket takes without waiting, and returns how much that is; an error is that of the next write. It lifts a write
+// deadline that has passed. Nil for connections without their own descriptor.
+func AtOnce(conn net.Conn) func(b []byte) int {
+	owner, ok := conn.(syscall.Conn)
 	if !ok {
 		return nil
 	}
@@ -35,13 +46,13 @@ func (w *Writer) Direct() outbox.TryWrite {
 		b, n = bytes, 0
 		err := raw.Write(attempt)
 		if errors.Is(err, os.ErrDeadlineExceeded) { // the deadline of an earlier write
-			_ = w.Conn.SetWriteDeadline(time.Time{})
+			_ = conn.SetWriteDeadline(time.Time{})
 			err = raw.Write(attempt)
 		}
 		b = nil
-		if err != nil || n <= 0 {
+		if err != nil {
 			return 0
 		}
-		return w.wrote(n)
+		return max(n, 0)
 	}
 }
