@@ -21,16 +21,17 @@ type nodeWatcher struct {
 	hub     *events.Hub
 	down    map[string]bool // the nodes that were not heard at the last look
 	alarms  map[alarm]bool  // of the other nodes, at the last look
+	short   func(bool)      // is told whether another node has a memory alarm
 	stop    chan struct{}   // nil if not watching
 	gone    chan struct{}
 }
 
-// alarm is one of another node, which blocks nobody here.
+// alarm is an alarm of another node.
 type alarm struct{ node, source string }
 
 // watchNodes begins to publish events about the nodes of a cluster. A broker alone has none.
-func watchNodes(c management.Cluster, hub *events.Hub) *nodeWatcher {
-	w := &nodeWatcher{cluster: c, hub: hub, down: map[string]bool{}}
+func watchNodes(c management.Cluster, hub *events.Hub, short func(bool)) *nodeWatcher {
+	w := &nodeWatcher{cluster: c, hub: hub, short: short, down: map[string]bool{}}
 	state := c.ClusterState()
 	if len(state.Members) == 0 {
 		return w
@@ -68,10 +69,11 @@ func (w *nodeWatcher) end() {
 
 func (w *nodeWatcher) look() {
 	state := w.cluster.ClusterState()
-	down, alarms := map[string]bool{}, map[alarm]bool{}
+	down, alarms, short := map[string]bool{}, map[alarm]bool{}, false
 	for _, m := range state.Members {
 		down[m.Name] = !m.Online
 		if r := m.Report; r != nil {
+			short = short || r.MemoryAlarm
 			for source, is := range map[string]bool{"memory": r.MemoryAlarm, "disk": r.DiskAlarm} {
 				if is {
 					alarms[alarm{m.Name, source}] = true
@@ -87,6 +89,7 @@ func (w *nodeWatcher) look() {
 	}
 	w.down = down
 	w.compare(alarms)
+	w.short(short)
 }
 
 // compare publishes what has changed about the alarms of other nodes.

@@ -216,7 +216,7 @@ func Start(cfg Config) (*Node, error) {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
 	n.publishing, n.endEvents = publishEvents(n)
-	n.nodes = watchNodes(n.api.Cluster, n.parameters.events)
+	n.nodes = watchNodes(n.api.Cluster, n.parameters.events, n.monitor.MemoryElsewhere)
 	n.schedules.Begin(context.Background())
 	n.parameters.Begin(context.Background())
 	if err := n.moves.Begin(cfg.Speed); err != nil {

@@ -51,6 +51,7 @@ type member struct {
 	began   time.Time
 	anew    chan struct{} // gets something when the program is to start again on an empty folder
 	drained atomic.Bool   // it takes no clients, and does not lead while others can
+	short   atomic.Bool   // of memory, when it last said how it is
 	// refrains is until when this node does not lead while others can, because its broker could not start, ns since 1970
 	refrains atomic.Int64
 

@@ -61,10 +61,11 @@ func (m *member) describe() management.ClusterState {
 
 // report describes this node, for the leader (CLU-33).
 func (m *member) report() json.RawMessage {
-	r := management.Report{Machine: resources.Survey(alarmsFor(*m.now.Load(), nil)), Version: version, PID: os.Getpid(), Drained: m.drained.Load()}
+	r := management.Report{Machine: resources.Survey(alarmsFor(*m.now.Load(), nil), m.short.Load()), Version: version, PID: os.Getpid(), Drained: m.drained.Load()}
 	r.Refrains = time.Now().UnixNano() < m.refrains.Load()
 	r.Uptime, r.DataDirectory = time.Since(m.began).Milliseconds(), m.cfg.DataDir
 	r.SocketsUsed, r.SocketsMax = m.front.Count(), resources.ForwardedSockets()
+	m.short.Store(r.MemoryAlarm)
 	text, err := json.Marshal(r)
 	if err != nil {
 		m.log.Error().Err(err).Msg("this node cannot say how it is")

@@ -121,6 +121,7 @@ func clientOf(c wire.Client) (forward.Client, error) {
 
 // follow answers HTTP requests while no broker runs: most of them are passed on to the leader (CLU-21).
 func (m *member) follow() error {
+	resources.Bound(alarmsFor(m.cfg, nil))
 	own := httpapi.Checks(m.node.Leader)
 	own["/metrics"] = exposition.Nodes(m.ClusterState)
 	api := httpapi.NewFollowerServer(httpapi.Follower{

@@ -8,6 +8,7 @@ import (
 
 	"candlemark/integration/testkit"
 	"candlemark/internal/admin/config"
+	"candlemark/internal/admin/management"
 	"candlemark/supervision"
 	"candlemark/supervision/resources"
 
@@ -146,6 +147,41 @@ func TestBlocked_Alarms(t *testing.T) {
 		testkit.Silent(b, quiet, 0)
 		b.Connect().Open().Send("", "q", testkit.Text("after"))
 		testkit.Receive(b, taken)
+	})
+}
+
+// TestMemoryElsewhere_CLU36: a memory alarm of another node blocks publishers until it is over, or the node is gone.
+func TestMemoryElsewhere_CLU36(t *testing.T) {
+	c := &threeNodes{online: [3]bool{true, true, true}}
+	short := func(r *management.Report) {
+		c.mu.Lock()
+		c.report = r
+		c.mu.Unlock()
+	}
+	testkit.Run(t, func(cfg *supervision.Config) {
+		cfg.Cluster = c
+		cfg.Alarms = resources.Config{Meter: &meter{memory: 100, disk: 1000}, Watermark: config.Share(0.5), DiskFree: config.Amount{Bytes: 50 * mb}}
+	}, func(b *testkit.Bubble) {
+		p := connectPublisher(b)
+		p.Declare("q", nil)
+		b.Advance(5 * time.Second)
+		for range 2 {
+			short(&management.Report{Machine: management.Machine{MemoryAlarm: true}})
+			b.Advance(2 * time.Second)
+			p.Send("", "q", testkit.Text("during"))
+			p.hears(b, "low on memory")
+			short(&management.Report{Machine: management.Machine{DiskAlarm: true}}) // a majority has room (CLU-14)
+			p.hears(b, "")
+		}
+		short(&management.Report{Machine: management.Machine{MemoryAlarm: true}})
+		b.Advance(2 * time.Second)
+		p.Send("", "q", testkit.Text("again"))
+		p.hears(b, "low on memory")
+		if m, err := b.Node.API().Machine(t.Context()); err != nil || m.MemoryAlarm {
+			t.Errorf("the alarm is this node's own: %v", err)
+		}
+		short(nil)
+		p.hears(b, "")
 	})
 }
 

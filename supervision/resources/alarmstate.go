@@ -29,6 +29,7 @@ type alarmState struct {
 	limit, least        int64         // watermark and diskFree in bytes
 
 	memory, disk bool          // alarms
+	elsewhere    bool          // another node of the cluster has a memory alarm
 	journalFull  bool          // the journal waits for room on the disk
 	fullSince    time.Duration // of the first of consecutive measurements that found flow held; 0 if the last did not
 	muchAt       time.Duration // of the last measurement with too much memory in use
@@ -42,6 +43,9 @@ func (s *alarmState) set(watermark, diskFree config.Amount, total int64) {
 	s.least = diskFree.Of(s.total)
 	s.memory, s.disk = false, false
 }
+
+// bound returns the memory, in bytes, above which the collector works harder.
+func (s *alarmState) bound() int64 { return max(int64(float64(s.limit)*boundShare), minBound) }
 
 // look updates the alarms.
 func (s *alarmState) look(r reading) {
@@ -68,12 +72,13 @@ func (s *alarmState) look(r reading) {
 
 // reason returns the text for blocked clients, "" without an alarm.
 func (s *alarmState) reason() string {
+	memory := s.memory || s.elsewhere
 	switch {
-	case s.disk && s.memory:
+	case s.disk && memory:
 		return "low on disk & memory"
 	case s.disk:
 		return "low on disk"
-	case s.memory:
+	case memory:
 		return "low on memory"
 	}
 	return ""

@@ -37,3 +37,32 @@ func TestEntriesLeaveContentsLess_PRO22(t *testing.T) {
 		}
 	}
 }
+
+// used is a Meter of a process that uses some memory, in shares of 1/1000 of the machine's.
+type used struct {
+	idle
+	memory int64
+	bound  *int64
+}
+
+func (u used) Total() int64      { return 1000 << 20 }
+func (u used) Memory() int64     { return u.memory << 20 }
+func (u used) Bound(bytes int64) { *u.bound = bytes }
+
+// TestSurvey_CLU36: the memory alarm of a process without a broker ends 5% below the watermark, and its garbage stays below it.
+func TestSurvey_CLU36(t *testing.T) {
+	short, bound := false, int64(0)
+	c := Config{Watermark: config.Share(0.5)}
+	for _, step := range []struct {
+		memory int64
+		want   bool
+	}{{500, false}, {501, true}, {476, true}, {475, false}, {500, false}} {
+		c.Meter = used{memory: step.memory, bound: &bound}
+		if short = Survey(c, short).MemoryAlarm; short != step.want {
+			t.Errorf("%d: alarm %v", step.memory, short)
+		}
+	}
+	if Bound(c); bound != 450<<20 {
+		t.Errorf("bound to %d", bound)
+	}
+}

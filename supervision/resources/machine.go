@@ -21,16 +21,25 @@ func measure() management.Machine {
 	return m
 }
 
-// Survey describes this process and its machine, without a broker: with the alarms that one would have at once.
-func Survey(c Config) management.Machine {
+// Survey describes this process and its machine, without a broker, with the alarms that a broker would have at once. short is the memory alarm of the
+// last survey, which ends below the watermark.
+func Survey(c Config, short bool) management.Machine {
 	m := measure()
 	var s alarmState
 	s.set(c.Watermark, c.DiskFree, c.Meter.Total())
+	s.memory, s.muchAt = short, -calmMemory
 	r := reading{memory: c.Meter.Memory()}
 	r.disk, r.known = c.Meter.Disk()
 	s.look(r)
 	s.describe(&m, r)
 	return m
+}
+
+// Bound makes a process without a broker collect garbage below the watermark, as one with a broker does.
+func Bound(c Config) {
+	var s alarmState
+	s.set(c.Watermark, c.DiskFree, c.Meter.Total())
+	c.Meter.Bound(s.bound())
 }
 
 // describe sets the fields about memory, disk and alarms.

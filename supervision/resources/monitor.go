@@ -129,7 +129,7 @@ func (a *Monitor) set(watermark, diskFree config.Amount) {
 	a.unread.SetLimit(max(s.limit/unreadShare, 1))
 	a.objects.SetLimit(s.limit / objectShare)
 	a.kept.SetLimit(max(s.limit/historyShare, 1))
-	a.meter.Bound(max(int64(float64(s.limit)*boundShare), minBound))
+	a.meter.Bound(s.bound())
 }
 
 // bound limits what queues hold in memory. During an alarm the limit is half as high: otherwise queues and connections
@@ -273,6 +273,11 @@ func (a *Monitor) SetDiskFreeLimit(to config.Amount) {
 // alarm at any limit.
 func (a *Monitor) JournalFull(full bool) {
 	a.change(func(s *alarmState) { s.journalFull = full })
+}
+
+// MemoryElsewhere reports that another node of the cluster is short of memory, or no longer is: until then publishers are blocked (CLU-36).
+func (a *Monitor) MemoryElsewhere(short bool) {
+	a.change(func(s *alarmState) { s.elsewhere = short })
 }
 
 // change changes the state with f and measures again at once.
