@@ -31,6 +31,7 @@ func TestClients_CLU20(t *testing.T) {
 	g := newTrio(t, func(name string, c *cluster.Config) {
 		heard := make(chan cluster.Leader, 100)
 		leaders[name], c.Clients = heard, clients
+		steady(name, c)
 		c.OnLeader = func(l cluster.Leader) { heard <- l }
 	})
 	w := g.lead()

@@ -379,7 +379,11 @@ func TestSnapshot_CLU5(t *testing.T) {
 	g.start(away)
 	w.fill(2, 1, 10) // while the snapshot is sent
 	g.settled(w)
-	w.Append(1, []store.Record{{Kind: store.Remove, First: 3, Last: 20, Why: store.Acked}}, nil)
+	w.sure(func() error {
+		done := make(chan error, 1)
+		w.Append(1, []store.Record{{Kind: store.Remove, First: 3, Last: 20, Why: store.Acked}}, func(err error) { done <- err })
+		return <-done
+	})
 	w.fill(2, 11, 10)
 	g.settled(w)
 	g.stop(away)

@@ -120,7 +120,10 @@ func TestStrangers_CLU4(t *testing.T) {
 // TestDamage_CLU8: a bit that flipped in a message on the leader's disk ends that node; the others have the message.
 func TestDamage_CLU8(t *testing.T) {
 	failed := make(chan error, 3)
-	g := newTrio(t, func(_ string, c *cluster.Config) { c.OnFailure = func(err error) { failed <- err } })
+	g := newTrio(t, func(name string, c *cluster.Config) {
+		steady(name, c)
+		c.OnFailure = func(err error) { failed <- err }
+	})
 	w := g.lead()
 	body := []byte(strings.Repeat("candle", 1000))
 	if err := w.put(1, 1, body); err != nil {
