@@ -366,7 +366,10 @@ func TestRestartAfterTruncation(t *testing.T) {
 // TestSnapshot_CLU5: a node that was away for longer than the log gets a snapshot, goes on behind it, and keeps it over a restart; records
 // that follow apply to what was in it.
 func TestSnapshot_CLU5(t *testing.T) {
-	g := newTrio(t, shortLog)
+	g := newTrio(t, func(name string, c *cluster.Config) {
+		shortLog(name, c)
+		c.Retention = 100 << 10
+	})
 	w := g.lead()
 	w.fill(1, 1, 5)
 	away := "n1"
@@ -379,6 +382,12 @@ func TestSnapshot_CLU5(t *testing.T) {
 	g.start(away)
 	w.fill(2, 1, 10) // while the snapshot is sent
 	g.settled(w)
+	if _, err := os.Stat(filepath.Join(g.cfg[away].Dir, "replica-2")); err != nil {
+		t.Errorf("it has got no copy: %v", err)
+	}
+	if !g.nodes[away].Votes() {
+		t.Error("the copy does not have the members")
+	}
 	w.sure(func() error {
 		done := make(chan error, 1)
 		w.Append(1, []store.Record{{Kind: store.Remove, First: 3, Last: 20, Why: store.Acked}}, func(err error) { done <- err })

@@ -42,21 +42,10 @@ func newMachine(n *Node) *machine {
 	return m
 }
 
-var (
-	_ raft.BatchingFSM        = (*machine)(nil)
-	_ raft.ConfigurationStore = (*machine)(nil)
-)
+var _ raft.BatchingFSM = (*machine)(nil)
 
 // Apply implements raft.FSM.
 func (m *machine) Apply(l *raft.Log) any { return m.ApplyBatch([]*raft.Log{l})[0] }
-
-// StoreConfiguration implements raft.ConfigurationStore.
-func (m *machine) StoreConfiguration(index uint64, c raft.Configuration) {
-	m.mu.Lock()
-	m.config, m.configIndex = c, index
-	m.index = max(m.index, index)
-	m.mu.Unlock()
-}
 
 // applied returns the number of the last entry.
 func (m *machine) applied() uint64 {
@@ -75,7 +64,8 @@ func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 			break
 		}
 		m.index, m.term = l.Index, l.Term
-		if l.Type != raft.LogCommand {
+		if l.Type != raft.LogCommand { // members: copies of the data have them (CLU-5)
+			m.config, m.configIndex = raft.DecodeConfiguration(l.Data), l.Index
 			continue
 		}
 		if err := m.apply(l, &stored); err != nil {
