@@ -36,10 +36,7 @@ func TestClients_CLU20(t *testing.T) {
 	})
 	w := g.lead()
 	var l cluster.Leader
-	follower := "n1"
-	if w.name == follower {
-		follower = "n2"
-	}
+	follower := others(w.name)[0]
 	for l.Name() != w.name {
 		select {
 		case l = <-leaders[follower]:
