@@ -35,7 +35,7 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 	}
 	switch {
 	case !n.started():
-		a.Error = n.cfg.Name + " is starting"
+		a.Error = n.cfg.Name + wire.Starting
 	case nodeid.NameOf(h.From) == "" || nodeid.NameOf(h.From) == n.cfg.Name:
 		a.Error = fmt.Sprintf("%q is not the name of another member", nodeid.NameOf(h.From))
 	case removed != "":

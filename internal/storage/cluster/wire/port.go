@@ -274,14 +274,14 @@ func (p *Port) Ask(address, kind string) (Answer, error) {
 	return p.ask(address, h)
 }
 
-// Command gives a command to the node with an identity, at an address. While nobody listens there, it tries again, for restartPatience: a node that has just lost the
-// leadership starts its program again.
+// Command gives a command to the node with an identity, at an address. While nobody listens there, or the node says that it is Starting, it tries again, for
+// restartPatience: a node that has just lost the leadership starts its program again.
 func (p *Port) Command(to, address, command string) error {
 	for limit := time.Now().Add(restartPatience); ; {
 		h := p.cfg.Hello()
 		h.Kind, h.To = command, to
-		_, err := p.ask(address, h)
-		if !errors.Is(err, syscall.ECONNREFUSED) || time.Now().After(limit) {
+		a, err := p.ask(address, h)
+		if !errors.Is(err, syscall.ECONNREFUSED) && !strings.HasSuffix(a.Error, Starting) || time.Now().After(limit) {
 			return err
 		}
 		select {
@@ -293,6 +293,9 @@ func (p *Port) Command(to, address, command string) error {
 }
 
 const restartPatience = 10 * time.Second
+
+// Starting is the end of the reason for which a node refuses everything until it knows its members.
+const Starting = " is starting"
 
 // Ask asks as Port.Ask does, for a node that does not listen yet, what a Hello of its own says.
 func Ask(address string, h Hello, cfg Config) (Answer, error) {
