@@ -85,7 +85,7 @@ func serveMember(ctx context.Context, settings *config.Settings, reloads *reload
 	m.node, err = cluster.Open(cluster.Config{
 		SnapshotEvery: kept, Kept: kept, Retention: kept, Timeout: patience,
 		TLS: secure, Finder: finderOf(c), Size: int(c.Size), Machine: clock.WithWall(clock.System(), wrong),
-		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), ClientAddresses: m.addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize),
+		Dir: settings.DataDir, Name: c.Node, Members: c.Addresses(), ClientAddresses: m.addresses(), Listen: c.Listen, Secret: []byte(c.Secret), SegmentSize: int64(settings.SegmentSize), CopyRate: c.CopyRate.Bytes,
 		OnFailure: func(err error) { m.failed <- err }, OnFull: m.onFull, OnLeader: m.onLeader, OnCommand: m.onCommand, Report: m.report, MayLead: management.MayLead, Clients: m, Abandon: true, Log: log,
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 )
@@ -16,6 +17,8 @@ type Cluster struct {
 	// Hostname, unless empty, has the addresses of all nodes in the DNS; Members has none, or only this node then (CLU-30).
 	Hostname string
 	Size     uint // how many nodes form the cluster; 0 for the number of members
+	// CopyRate is how many bytes of copies of its data a node sends in a second; 0 for no limit (CLU-29).
+	CopyRate Amount
 	// TLS has the files for the connections between the nodes: all of them or none.
 	TLS ClusterTLS
 }
@@ -25,6 +28,18 @@ type ClusterTLS struct{ Cert, Key, CA string }
 
 // minSecret is the least length of a secret, bytes.
 const minSecret = 16
+
+// minCopyRate is the least rate of copies, bytes in a second: a block of one takes a second then.
+const minCopyRate = 1 << 20
+
+// parseRate reads a rate of copies: a size, or 0 for no limit.
+func parseRate(text string) (Amount, error) {
+	n, err := ParseSize(text)
+	if err == nil && n > 0 && n < minCopyRate {
+		err = fmt.Errorf("%q is neither 0 nor at least 1MiB", text)
+	}
+	return Amount{Bytes: n}, err
+}
 
 // Addresses returns the addresses of the members by name. The settings were checked.
 func (c Cluster) Addresses() map[string]string {

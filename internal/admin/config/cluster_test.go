@@ -26,3 +26,17 @@ func TestClusterTLS_CLU15(t *testing.T) {
 		}
 	}
 }
+
+// TestCopyRate_CLU29: the rate of copies is a size of at least 1 MiB, or 0 for no limit.
+func TestCopyRate_CLU29(t *testing.T) {
+	for value, want := range map[string]int64{"": 64 << 20, "2MiB": 2 << 20, "0": 0, "1000KiB": -1, "fast": -1} {
+		content := ""
+		if value != "" {
+			content = "cluster.copy_rate = " + value
+		}
+		s, err := load(t, content, nil)
+		if (err != nil) != (want < 0) || err == nil && s.Cluster.CopyRate.Bytes != want {
+			t.Errorf("%s: %v, %v", value, s, err)
+		}
+	}
+}

@@ -116,6 +116,7 @@ func Default(getenv func(string) string) Config {
 		Handshake: 10 * time.Second,
 
 		SegmentSize:       64 << 20,
+		Cluster:           Cluster{CopyRate: Amount{Bytes: 64 << 20}},
 		ServiceBusMessage: StandardMessage,
 		SendTimeout:       15 * time.Second,
 		ProductName:       "Candlemark",

@@ -101,6 +101,7 @@ func TestKeys(t *testing.T) {
 		{"max_connections = 5", "connection-max", "5"},
 		{"channel_max = 0", "channel-max", "65535"},
 		{"frame_max = 0", "frame-max", "16777216"},
+		{"cluster.copy_rate = 2MiB", "cluster-copy-rate", "2097152"},
 		{"segment_size = 4194304", "segment-size", "4194304"},
 		{"max_message_size = 1000", "max-message-size", "1000"},
 		{"log.console.level = warning", "log-level", "warn"},

@@ -145,6 +145,7 @@ var settings = []setting{
 		name: "cluster-secret", also: []string{"RABBITMQ_ERLANG_COOKIE"}, noFlag: true, secret: true, define: text(func(c *Config) *string { return &c.Cluster.Secret }), keys: []key{{"cluster.secret", password}},
 		help: "secret that all nodes of the cluster share; not needed with certificates",
 	},
+	{name: "cluster-copy-rate", define: size(func(c *Config) *Amount { return &c.Cluster.CopyRate }, parseRate, ""), keys: []key{{"cluster.copy_rate", bytes}}, help: "`bytes` in a second that this node sends of copies of its data to nodes that lack much, such as 64MiB, at least 1MiB; 0 for no limit"},
 	{name: "cluster-tls-cert", define: text(func(c *Config) *string { return &c.Cluster.TLS.Cert }), keys: plain("cluster.tls.certfile"), help: "`file` with the certificate of this node for the other nodes, PEM"},
 	{name: "cluster-tls-key", define: text(func(c *Config) *string { return &c.Cluster.TLS.Key }), keys: plain("cluster.tls.keyfile"), help: "`file` with the private key of this node for the other nodes, PEM"},
 	{name: "cluster-tls-ca", define: text(func(c *Config) *string { return &c.Cluster.TLS.CA }), keys: plain("cluster.tls.cacertfile"), help: "`file` with the CA certificates of the other nodes, PEM"},

@@ -43,6 +43,13 @@ type ClusterState struct {
 	Members   []Member
 	Level     int        // the version of the nodes' protocol and records that all members know
 	Elections []Election // the last ones that the node knows of, the latest last
+	Copies    Copies
+}
+
+// Copies are the copies of its data that a node sends to others. Figures count since its start.
+type Copies struct {
+	Now          int    // how many
+	Sent, Spared uint64 // bytes that were sent, and that the other nodes had already
 }
 
 // Election is the begin of a leader's office.

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"candlemark/internal/storage/cluster"
 	"candlemark/internal/storage/store/vfs"
@@ -101,4 +103,68 @@ func TestReports_CLU33(t *testing.T) {
 			}
 		}
 	}
+}
+
+// stops is a disk that stores, of the second copy of the data, only the first 2 MiB until it is mended.
+type stops struct {
+	vfs.FS
+	stored *atomic.Int64
+	failed chan struct{}
+	mended *atomic.Bool
+}
+
+func (s stops) Create(name string, size int64) (vfs.File, error) {
+	f, err := s.FS.Create(name, size)
+	if err == nil && strings.Contains(name, "replica-2") {
+		f = stopsFile{f, s}
+	}
+	return f, err
+}
+
+type stopsFile struct {
+	vfs.File
+	disk stops
+}
+
+func (f stopsFile) WriteAt(b []byte, at int64) (int, error) {
+	if f.disk.stored.Add(int64(len(b))) > 2<<20 && !f.disk.mended.Load() {
+		select {
+		case f.disk.failed <- struct{}{}:
+		default:
+		}
+		return 0, vfs.ErrFull
+	}
+	return f.File.WriteAt(b, at)
+}
+
+// TestCopyGoesOn_CLU28: a node that ends while it gets a copy goes on with it after its start; what it has is not sent again.
+func TestCopyGoesOn_CLU28(t *testing.T) {
+	disks := map[string]stops{}
+	g := newTrio(t, func(name string, c *cluster.Config) {
+		shortLog(name, c)
+		disks[name] = stops{vfs.OS, &atomic.Int64{}, make(chan struct{}, 1), &atomic.Bool{}}
+		c.FS, c.CopyRate = disks[name], 64<<20
+	})
+	w := g.lead()
+	w.fill(1, 1, 5)
+	away := others(w.name)[0]
+	g.stop(away)
+	w.fill(1, 6, 250)
+	g.start(away)
+	select {
+	case <-disks[away].failed:
+	case <-time.After(patience):
+		t.Fatal("no copy was sent")
+	}
+	g.stop(away)
+	disks[away].mended.Store(true)
+	before := g.nodes[w.name].Status().Copies
+	g.start(away)
+	g.settled(w)
+	g.until(func() bool { return g.nodes[w.name].Status().Copies.Now == 0 })
+	if c := g.nodes[w.name].Status().Copies; c.Spared-before.Spared < 1<<20 {
+		t.Errorf("before the restart %+v, then %+v", before, c)
+	}
+	w.fill(1, 256, 5)
+	g.settled(w)
 }

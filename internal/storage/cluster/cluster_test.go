@@ -312,7 +312,9 @@ func TestEndOfTheLeader_CLU7(t *testing.T) {
 func steady(_ string, c *cluster.Config) { c.Timeout = 4 * time.Second }
 
 // shortLog makes snapshots frequent.
-func shortLog(_ string, c *cluster.Config) { c.SnapshotEvery, c.Kept = 200<<10, 100<<10 }
+func shortLog(_ string, c *cluster.Config) {
+	c.SnapshotEvery, c.Kept, c.Retention = 200<<10, 100<<10, 100<<10
+}
 
 // fill stores n messages of 20 kB.
 func (w *term) fill(q store.QueueID, first, n uint64) {
@@ -366,10 +368,7 @@ func TestRestartAfterTruncation(t *testing.T) {
 // TestSnapshot_CLU5: a node that was away for longer than the log gets a snapshot, goes on behind it, and keeps it over a restart; records
 // that follow apply to what was in it.
 func TestSnapshot_CLU5(t *testing.T) {
-	g := newTrio(t, func(name string, c *cluster.Config) {
-		shortLog(name, c)
-		c.Retention = 100 << 10
-	})
+	g := newTrio(t, shortLog)
 	w := g.lead()
 	w.fill(1, 1, 5)
 	away := "n1"
@@ -384,6 +383,9 @@ func TestSnapshot_CLU5(t *testing.T) {
 	g.settled(w)
 	if _, err := os.Stat(filepath.Join(g.cfg[away].Dir, "replica-2")); err != nil {
 		t.Errorf("it has got no copy: %v", err)
+	}
+	if g.nodes[w.name].Status().Copies.Sent == 0 {
+		t.Error("no copy was sent")
 	}
 	if !g.nodes[away].Votes() {
 		t.Error("the copy does not have the members")

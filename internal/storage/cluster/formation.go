@@ -30,7 +30,7 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 		_, a.Leader = m.named(n.Leader())
 	}
 	removed := ""
-	if n.started() && (h.Kind == wire.KindLog || h.Kind == wire.KindClient || h.Kind == wire.KindJoin && h.Voted) {
+	if n.started() && (h.Kind == wire.KindLog || h.Kind == wire.KindCopy || h.Kind == wire.KindClient || h.Kind == wire.KindJoin && h.Voted) {
 		removed = m.replaced(h.From)
 	}
 	switch {
@@ -57,7 +57,7 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 		if a.Error = cmp.Or(n.timing.far(nodeid.NameOf(h.From), h.Wall), m.twice(h.From)); a.Error == "" {
 			m.admit(caller(h))
 		}
-	case h.Kind != wire.KindLog && (h.Kind != wire.KindClient || h.Client == nil):
+	case h.Kind != wire.KindLog && h.Kind != wire.KindCopy && (h.Kind != wire.KindClient || h.Client == nil):
 		a.Error = fmt.Sprintf("there is no kind of connection %q", h.Kind)
 	case calledOther(h, a) != "":
 		a.Error = calledOther(h, a)

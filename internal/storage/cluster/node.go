@@ -47,11 +47,13 @@ type Config struct {
 	// Hang is how long a write to the log of a leader may take, 2 s by default; one to its journal, which also waits for checkpoints,
 	// may take five times as long (CLU-12).
 	Hang time.Duration
-	// SegmentSize is that of the journal, bytes; 0 for the default.
+	// SegmentSize is the size of a segment of the journal, bytes; 0 for the default.
 	SegmentSize int64
 	// SnapshotEvery is how many bytes of the log are between two snapshots, 64 MiB by default; Kept how many bytes of it stay always, 128 MiB
 	// by default, and Retention how many stay for lagging nodes, by default 8 GiB or a tenth of the free disk (CLU-13).
 	SnapshotEvery, Kept, Retention int64
+	// CopyRate is how many bytes of copies of the data this node sends in a second, all together; 0 for no limit (CLU-29).
+	CopyRate int64
 	// Abandon: when this node no longer leads, the operations of its broker are never answered, because the process ends.
 	Abandon bool
 	// Machine is the source of time; by default the machine's clocks.
@@ -165,7 +167,8 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.copies, err = copies.Open(copies.Config{
-		FS: n.cfg.FS, Dir: n.cfg.Dir, SegmentSize: n.cfg.SegmentSize, OnFailure: n.fail, OnFull: n.cfg.OnFull, Cut: n.machine.cut, Log: n.cfg.Log,
+		FS: n.cfg.FS, Dir: n.cfg.Dir, SegmentSize: n.cfg.SegmentSize, Rate: n.cfg.CopyRate, Ended: n.ended,
+		OnFailure: n.fail, OnFull: n.cfg.OnFull, Cut: n.machine.cut, Log: n.cfg.Log,
 	})
 	if err != nil {
 		return err
@@ -190,6 +193,7 @@ func (n *Node) start(entries raft.LogStore) (err error) {
 	calls := n.cfg.calls()
 	calls.Hello, calls.Judge, calls.Addresses = n.members.hello, n.members.judge, n.members.addresses
 	calls.Client = func(conn net.Conn, c wire.Client) { n.cfg.Clients.Take(conn, c) }
+	calls.Copy = func(conn net.Conn) { n.transport.take(conn) } // judge admits none before the start
 	calls.Lost = func(peer string) {
 		if n.started() {
 			n.transport.lost(peer)
@@ -204,7 +208,7 @@ func (n *Node) start(entries raft.LogStore) (err error) {
 		silent = 0
 	}
 	n.transport = newTransport(n.self.Identity(), n.port, silent, logger)
-	n.transport.log, n.transport.has = n.cfg.Log, n.copies.Has
+	n.transport.log, n.transport.copies = n.cfg.Log, n.copies
 	n.transport.node, n.transport.loyalty.lasts = n, n.cfg.Timeout*7/8
 	n.transport.leader, n.transport.rank = n.leader, n.members.rank
 	c := raft.DefaultConfig()

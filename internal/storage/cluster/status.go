@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"candlemark/internal/storage/cluster/copies"
 	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/wire"
 
@@ -22,6 +23,7 @@ type Status struct {
 	Members   []Member
 	Level     int        // the version of protocol and records that all members know (CLU-35)
 	Elections []Election // the last maxElections that this process knows of, the latest last
+	Copies    copies.Sending
 }
 
 // Election is the begin of a leader's office.
@@ -80,7 +82,7 @@ const online = 2 * time.Second
 
 // Status describes the cluster. It asks nobody.
 func (n *Node) Status() Status {
-	s := Status{Cluster: n.self.Cluster(), Leader: n.Leader(), Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), Elections: n.elected.all(), Level: n.members.level()}
+	s := Status{Cluster: n.self.Cluster(), Leader: n.Leader(), Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), Elections: n.elected.all(), Level: n.members.level(), Copies: n.copies.Sending()}
 	servers := n.members.servers()
 	if len(servers) == 0 {
 		for name := range n.cfg.Members {

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"errors"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,17 +34,18 @@ type node interface {
 // when the leader's process has ended (CLU-7).
 type transport struct {
 	*raft.NetworkTransport
-	identity string
-	calls    chan raft.RPC
-	ended    chan struct{}
-	port     *wire.Port
-	until    time.Time // no votes before
-	leader   func() string
-	rank     func(without string) (rank, members int) // of this node among the members without one
-	looking  atomic.Bool
-	loyalty  loyalty
-	log      zerolog.Logger
-	has      func(term, index uint64) bool // whether this node has an entry, and so all before it
+	identity  string
+	calls     chan raft.RPC
+	ended     chan struct{}
+	port      *wire.Port
+	until     time.Time // no votes before
+	leader    func() string
+	rank      func(without string) (rank, members int) // of this node among the members without one
+	looking   atomic.Bool
+	loyalty   loyalty
+	log       zerolog.Logger
+	copies    receiver
+	receiving receiving
 	node
 	once sync.Once
 }
@@ -60,7 +60,7 @@ func newTransport(identity string, port *wire.Port, silent time.Duration, logger
 	t := &transport{
 		NetworkTransport: raft.NewNetworkTransportWithLogger(port, pool, 10*time.Second, logger),
 		identity:         identity, calls: make(chan raft.RPC), ended: make(chan struct{}), port: port, until: time.Now().Add(silent),
-		loyalty: loyalty{began: time.Now()},
+		loyalty: loyalty{began: time.Now()}, receiving: receiving{turn: make(chan struct{}, 1)},
 	}
 	go t.run()
 	return t
@@ -210,10 +210,8 @@ func (t *transport) run() {
 				t.loyalty.vote(call, c.LeadershipTransfer, t.pass, t.ended)
 				continue
 			case *raft.InstallSnapshotRequest:
-				if c.Term >= t.term() && t.has(c.LastLogTerm, c.LastLogIndex) {
-					go t.declined(call, c.Term)
-					continue
-				}
+				call.Respond(nil, errOldCopier)
+				continue
 			}
 			if !t.pass(call) {
 				return
@@ -222,14 +220,6 @@ func (t *transport) run() {
 			return
 		}
 	}
-}
-
-// declined reads a copy of data that the node has already, as of a leader that repeats a call, and answers: raft would remove the later entries of its log, which it
-// has acknowledged.
-func (t *transport) declined(call raft.RPC, term uint64) {
-	_, err := io.Copy(io.Discard, call.Reader)
-	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(t.identity), Addr: t.remark(false)}
-	call.Respond(&raft.InstallSnapshotResponse{RPCHeader: header, Term: term, Success: err == nil}, err)
 }
 
 // pass gives a call to raft; false at the end.
@@ -245,7 +235,9 @@ func (t *transport) pass(call raft.RPC) bool {
 // Close implements raft.WithClose.
 func (t *transport) Close() error {
 	t.once.Do(func() { close(t.ended) })
-	return t.NetworkTransport.Close()
+	err := t.NetworkTransport.Close()
+	t.receiving.wait()
+	return err
 }
 
 // turn is how much later the next follower becomes a candidate because the leader's process has ended: two candidates at once elect

@@ -18,6 +18,9 @@ func nodes(w *writer, c management.ClusterState) {
 	w.gauge("candlemark_cluster_members", "Nodes of the cluster", float64(len(c.Members)))
 	w.gauge("candlemark_cluster_members_online", "Nodes that this node has heard a short time ago, itself included; only a leader hears all", float64(len(c.Names(true))))
 	w.gauge("candlemark_cluster_committed_entry", "The last entry of the log that a majority has stored", float64(c.Committed))
+	w.gauge("candlemark_cluster_copies", "Copies of its data that this node sends to other nodes now", float64(c.Copies.Now))
+	w.counter("candlemark_cluster_copy_sent_bytes_total", "Bytes that were sent of such copies", c.Copies.Sent)
+	w.counter("candlemark_cluster_copy_spared_bytes_total", "Bytes of such copies that the other nodes had already", c.Copies.Spared)
 	for _, m := range c.Members {
 		w.gauge("candlemark_cluster_lag_entries", "Entries that a node lacks", float64(m.Lag), "member", m.Name)
 	}

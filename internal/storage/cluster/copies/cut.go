@@ -1,12 +1,8 @@
 package copies
 
 import (
-	"io"
-
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store/segment"
-
-	"github.com/hashicorp/raft"
 )
 
 // Cut is the data of a node as they are after one entry. Its files must be released.
@@ -35,30 +31,4 @@ func (d *Data) Cut(cut func(*segment.Replica, func(*segment.Cut, error))) (wait 
 		}
 		return &Cut{defs, c.cut}, nil
 	}
-}
-
-// pack returns the data as they are after the last entry. Entries are applied while it is read.
-func (s *Store) pack() (*raft.SnapshotMeta, io.ReadCloser, error) {
-	state, c, sent, err := s.cfg.Cut()
-	if err != nil {
-		return nil, nil, err
-	}
-	meta := state.meta()
-	p := &Packer{Definitions: c.Definitions, Journal: c.Journal}
-	meta.Size = p.Size()
-	read, write := io.Pipe()
-	go func() { _ = write.CloseWithError(p.Write(write)) }()
-	return meta, &packed{read, sent}, nil
-}
-
-// packed is a copy that is being sent.
-type packed struct {
-	*io.PipeReader
-	sent func()
-}
-
-// Close implements io.Closer.
-func (p *packed) Close() error {
-	p.sent()
-	return p.PipeReader.Close()
 }

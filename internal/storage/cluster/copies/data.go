@@ -39,18 +39,22 @@ func RemoveAll(disk vfs.FS, dir string) error {
 	return err
 }
 
-// openData opens the data that the last snapshot names, and removes others.
+// openData opens the data that the last snapshot names, and removes others, except for what has come of a copy.
 func (s *Store) openData() error {
 	names, err := os.ReadDir(s.cfg.Dir)
 	if err != nil {
 		return err
 	}
-	own := Folder(s.cfg.Dir, s.generation())
+	own, next := Folder(s.cfg.Dir, s.generation()), Folder(s.cfg.Dir, s.generation()+1)
 	for _, e := range names {
-		if path := filepath.Join(s.cfg.Dir, e.Name()); strings.HasPrefix(e.Name(), Prefix) && path != own {
-			if err := RemoveFolder(s.cfg.FS, path); err != nil {
-				return err
-			}
+		path := filepath.Join(s.cfg.Dir, e.Name())
+		if strings.HasPrefix(e.Name(), spoolPrefix) {
+			err = os.Remove(path)
+		} else if strings.HasPrefix(e.Name(), Prefix) && path != own && path != next {
+			err = RemoveFolder(s.cfg.FS, path)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	d, err := s.open(s.generation())
@@ -86,7 +90,7 @@ func (s *Store) open(generation uint64) (d *Data, err error) {
 	began := time.Now()
 	var report recovery.Report
 	d.Journal, report, err = segment.OpenReplica(s.cfg.FS, filepath.Join(dir, segment.Folder), segment.Options{
-		SegmentSize: s.cfg.SegmentSize, OnFailure: s.cfg.OnFailure, OnFull: s.cfg.OnFull,
+		SegmentSize: s.cfg.SegmentSize, OnFailure: s.cfg.OnFailure, OnFull: s.full,
 		OnDamage: func(d recovery.Damage) { s.cfg.OnFailure(damaged(d)) },
 	})
 	if err != nil {

@@ -21,11 +21,15 @@ import (
 type Config struct {
 	FS  vfs.FS
 	Dir string // the data folder of the node
-	// SegmentSize is that of the journal, bytes; 0 for the default.
+	// SegmentSize is the size of a segment of the journal, bytes; 0 for the default.
 	SegmentSize int64
 	// OnFailure is called when the data can no longer be trusted or stored.
 	OnFailure func(error)
 	OnFull    func(bool) // as of segment.Options
+	// Rate is how many bytes of copies are sent in a second, all together; 0 for no limit.
+	Rate int64
+	// Ended is closed when the node ends: its copies end, too.
+	Ended <-chan struct{}
 	// Cut returns the data as they are after the last entry, and the position of that entry. sent is called at the end of the copy.
 	Cut func() (s *State, c *Cut, sent func(), err error)
 	Log zerolog.Logger
@@ -38,9 +42,13 @@ type Store struct {
 	data atomic.Pointer[Data]
 	log  *raftlog.Log
 
+	sending  sending
+	incoming sync.Mutex // held while a copy is received, and locked before mu
+
 	mu       sync.Mutex
 	saved    *State // nil before the first snapshot
-	received *State // complete, and not installed
+	fetched  *State // a complete copy; nil, too, when it is not to be installed
+	received *State // as raft has it, complete and not installed
 }
 
 // fileName is the name of the file with the last snapshot, in the folder of the log.
@@ -61,9 +69,10 @@ func pathOf(dir string) string { return filepath.Join(dir, raftlog.Folder, fileN
 // Write makes a state the last snapshot of the node with a data folder, durably and in one step.
 func Write(disk vfs.FS, dir string, s *State) error { return vfs.WriteJSON(disk, pathOf(dir), s) }
 
-// Open reads the last snapshot, opens the data that it names, and removes others, which are incomplete or old. Errors: ErrDamaged, or of the disk.
+// Open reads the last snapshot, opens the data that it names, and removes others, except for what has come of a copy. Errors: ErrDamaged, or of the disk.
 func Open(cfg Config) (*Store, error) {
 	s := &Store{cfg: cfg}
+	s.sending.turns, s.sending.now, s.sending.rate.rate = make(chan struct{}, maxSending), map[*Source]struct{}{}, cfg.Rate
 	saved, err := Read(cfg.FS, cfg.Dir)
 	if err != nil {
 		return s, err
@@ -153,30 +162,26 @@ func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 		return r.meta(), io.NopCloser(strings.NewReader("")), nil
 	}
 	s.mu.Unlock()
-	return s.pack()
+	return s.source()
 }
 
-// sink gets a snapshot of this node, which has no bytes, or of another one.
+// sink gets a snapshot of this node, which has no bytes, or of another one, which was fetched before and has some.
 type sink struct {
-	store  *Store
-	state  *State
-	unpack *Unpacker
+	store   *Store
+	state   *State
+	fetched bool
 }
+
+// Fetched stands for a copy, in the place of its bytes.
+const Fetched = "fetched"
 
 // ID implements raft.SnapshotSink.
 func (k *sink) ID() string { return k.state.meta().ID }
 
 // Write implements raft.SnapshotSink.
 func (k *sink) Write(b []byte) (int, error) {
-	if k.unpack == nil {
-		k.state.Generation++
-		u, err := NewUnpacker(k.store.cfg.FS, Folder(k.store.cfg.Dir, k.state.Generation))
-		if err != nil {
-			return 0, err
-		}
-		k.unpack = u
-	}
-	return k.unpack.Write(b)
+	k.fetched = true
+	return len(b), nil
 }
 
 // Close implements raft.SnapshotSink.
@@ -184,27 +189,31 @@ func (k *sink) Close() error {
 	s := k.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if k.unpack != nil {
-		if err := k.unpack.Close(); err != nil {
-			return err
+	if k.fetched {
+		if f := s.fetched; f == nil || f.Index != k.state.Index || f.Term != k.state.Term {
+			return errors.New("that copy of the data was not received")
 		}
-		s.received = k.state
+		k.state.Generation = s.fetched.Generation
+		s.fetched, s.received = nil, k.state
 		return nil
 	}
 	if k.state.Generation != s.generation() {
 		return errors.New("the data were replaced")
 	}
-	return s.save(k.state)
+	return errors.Join(s.save(k.state), s.discard())
+}
+
+// discard removes what there is of a copy: the node goes on without it. The store is locked.
+func (s *Store) discard() error {
+	if s.fetched != nil || s.received != nil || !s.incoming.TryLock() {
+		return nil
+	}
+	defer s.incoming.Unlock()
+	return RemoveFolder(s.cfg.FS, Folder(s.cfg.Dir, s.generation()+1))
 }
 
 // Cancel implements raft.SnapshotSink.
-func (k *sink) Cancel() error {
-	if k.unpack == nil {
-		return nil
-	}
-	_ = k.unpack.Close()
-	return RemoveFolder(k.store.cfg.FS, k.unpack.Dir)
-}
+func (k *sink) Cancel() error { return nil }
 
 // Promise returns a snapshot: the promise that everything applied so far is durable.
 func (s *Store) Promise() raft.FSMSnapshot { return promise{s} }

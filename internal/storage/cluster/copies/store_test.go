@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// TestPromise_CLU5: a snapshot promises no entry that a power cut may take back: those that come while it is taken are not in it.
+// TestPromise_CLU5: a snapshot promises no entry that a power cut may take back: later entries, which come while it is taken, are not in it.
 func TestPromise_CLU5(t *testing.T) {
 	for seed := range uint64(20) {
 		disk := vfs.NewMemory(seed)

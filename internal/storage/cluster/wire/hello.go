@@ -32,7 +32,9 @@ const maxHello = 8 << 10 // bytes
 // Kinds of connections.
 const (
 	KindLog = "log" // of the replicated log
-	KindAsk = "ask" // one question: who are you?
+	// KindCopy carries a copy of the data (CLU-28).
+	KindCopy = "copy"
+	KindAsk  = "ask" // one question: who are you?
 	// KindJoin is the same question of a node that wants to be a member, with an empty folder or instead of an earlier life.
 	KindJoin = "join"
 	// KindClient carries the bytes of a client of another node to the leader (CLU-20).

@@ -29,6 +29,8 @@ type Config struct {
 	Lost func(identity string)
 	// Client takes the connection of a client of another node, which Judge has admitted; nil if Judge admits none.
 	Client func(net.Conn, Client)
+	// Copy takes a connection of KindCopy, and closes it at the end.
+	Copy func(net.Conn)
 	// Network, unless nil, replaces TCP.
 	Network Network
 	// TLS, unless nil, encrypts all connections; both sides have a certificate of the same authority.
@@ -124,6 +126,11 @@ func (p *Port) welcome(conn net.Conn, c *caller) {
 	case h.Kind == KindClient:
 		p.cfg.Client(conn, *h.Client)
 		return
+	case h.Kind == KindCopy:
+		if l, err := p.track(&link{Conn: conn, port: p}); err == nil {
+			p.cfg.Copy(l)
+		}
+		return
 	case h.Kind != KindLog:
 		_ = conn.Close()
 		return
@@ -188,10 +195,19 @@ func (p *Port) Addr() net.Addr { return p.listener.Addr() }
 
 // Dial implements raft.StreamLayer; the address begins with an identity.
 func (p *Port) Dial(to raft.ServerAddress, patience time.Duration) (net.Conn, error) {
+	return p.dialTracked(KindLog, string(to), patience)
+}
+
+// DialCopy opens a connection for a copy of the data to the node with an address as of Dial. Errors: ErrRefused, ErrSecret, or of the network.
+func (p *Port) DialCopy(to string, patience time.Duration) (net.Conn, error) {
+	return p.dialTracked(KindCopy, to, patience)
+}
+
+func (p *Port) dialTracked(kind, to string, patience time.Duration) (net.Conn, error) {
 	h := p.cfg.Hello()
-	h.Kind = KindLog
-	h.To, _, _ = strings.Cut(string(to), " ")
-	conn, err := p.dial(h, string(to), patience)
+	h.Kind = kind
+	h.To, _, _ = strings.Cut(to, " ")
+	conn, err := p.dial(h, to, patience)
 	if err != nil {
 		return nil, err
 	}

@@ -43,5 +43,8 @@ func (s *Segment) Walker(from int64) *format.Walker {
 	return format.NewWalker(s.File, s.Seed, from, s.Size)
 }
 
+// SegmentSuffix ends the name of the file of a segment.
+const SegmentSuffix = ".segment"
+
 // SegmentName returns the name of its file.
-func SegmentName(seq uint64) string { return fmt.Sprintf("%010d.segment", seq) }
+func SegmentName(seq uint64) string { return fmt.Sprintf("%010d", seq) + SegmentSuffix }
