@@ -39,7 +39,16 @@ func (n *Network) Cut(from, to string, cut bool) {
 	n.changed.Broadcast()
 }
 
-// Close ends all connections.
+// Reset ends all connections; nodes may connect again at once.
+func (n *Network) Reset() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for c := range n.pipes {
+		_ = c.Close()
+	}
+}
+
+// Close ends all connections, and the network.
 func (n *Network) Close() {
 	n.mu.Lock()
 	n.closed = true
