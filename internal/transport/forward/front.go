@@ -63,14 +63,13 @@ const (
 // Front accepts clients.
 type Front struct {
 	cfg   Config
-	dials chan struct{} // slots
 	ended chan struct{}
 	// patience with clients that read nothing
 	patience stream.Patience
 
 	mu      sync.Mutex
 	ports   []*port
-	leader  Leader
+	leader  *office
 	changed chan struct{} // closed when leader, or what a port serves, changes
 	links   map[*link]struct{}
 	count   int // connections that wait or are passed on
@@ -96,7 +95,7 @@ func New(cfg Config) *Front {
 		cfg.Listen = func(_, address string) (net.Listener, error) { return stream.Listen(address) }
 	}
 	return &Front{
-		cfg: cfg, dials: make(chan struct{}, maxDials), ended: make(chan struct{}), patience: stream.NewPatience(cfg.SendTimeout, clock.New()), changed: make(chan struct{}), links: map[*link]struct{}{},
+		cfg: cfg, leader: newOffice(Leader{}), ended: make(chan struct{}), patience: stream.NewPatience(cfg.SendTimeout, clock.New()), changed: make(chan struct{}), links: map[*link]struct{}{},
 	}
 }
 
@@ -217,7 +216,7 @@ func (f *Front) change() {
 func (f *Front) Suspend(suspended bool) {
 	f.mu.Lock()
 	f.suspended = suspended
-	leader := f.leader
+	leader := f.leader.Leader
 	f.mu.Unlock()
 	if suspended {
 		f.Follow(Leader{})
@@ -228,7 +227,10 @@ func (f *Front) Suspend(suspended bool) {
 // Follow names the leader, and ends all connections that were passed on to another one, or in another term, at once.
 func (f *Front) Follow(l Leader) {
 	f.mu.Lock()
-	f.leader = l
+	if l != f.leader.Leader {
+		close(f.leader.over)
+		f.leader = newOffice(l)
+	}
 	var over []*link
 	for k := range f.links {
 		if k.leader != l {

@@ -1,10 +1,10 @@
 package forward_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -128,7 +128,7 @@ func (p *pair) send(conn net.Conn, what string) {
 func (p *pair) over(conn net.Conn) {
 	p.Helper()
 	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
-	if n, err := conn.Read(make([]byte, 1)); n > 0 || err == nil || errors.Is(err, context.DeadlineExceeded) {
+	if n, err := conn.Read(make([]byte, 1)); n > 0 || err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		p.Errorf("read %d bytes, %v", n, err)
 	}
 }
@@ -184,6 +184,8 @@ func TestAnotherLeader_CLU20(t *testing.T) {
 		p.follower.Follow(forward.Leader{Identity: next.Identity + "before", Term: next.Term})
 		client := p.dial()
 		server := p.accept()
+		p.send(client, "x")
+		p.expect(server, "x") // it is passed on
 		p.follower.Follow(next)
 		p.over(client)
 		p.over(server)
@@ -268,4 +270,41 @@ func TestLeaderStopsReading_CLU20(t *testing.T) {
 	_ = client.SetLinger(0)
 	_ = client.Close()
 	eventually(t, "it has ended", func() bool { return p.follower.Count() == 0 })
+}
+
+// TestHungLeader_CLU20: clients do not wait for a leader that answers nothing when another one is known, however many wait for it.
+func TestHungLeader_CLU20(t *testing.T) {
+	hung, asked := make(chan struct{}), make(chan struct{}, 1000)
+	second := forward.Leader{Identity: "n2/2", Term: 2}
+	var p *pair
+	p = newPair(t, func(c *forward.Config) {
+		dial := c.Dial
+		c.Most, c.Dial = 100, func(l forward.Leader, c forward.Client) (net.Conn, error) {
+			if l == first {
+				asked <- struct{}{}
+				<-hung
+			}
+			return dial(l, c)
+		}
+	})
+	p.follower.Follow(first)
+	var clients []net.Conn
+	for range 20 {
+		clients = append(clients, p.dial())
+	}
+	for range 8 {
+		<-asked
+	}
+	eventually(t, "all wait", func() bool { return p.follower.Count() == len(clients) })
+	p.follower.Follow(second)
+	for range clients {
+		p.send(p.accept(), "x")
+	}
+	for _, client := range clients {
+		p.expect(client, "x")
+	}
+	close(hung)
+	for range 8 {
+		p.over(p.accept()) // too late for a client
+	}
 }

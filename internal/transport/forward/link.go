@@ -17,6 +17,17 @@ import (
 // errNoLeader: no node serves clients at the moment.
 var errNoLeader = errors.New("no node leads the cluster")
 
+// office is a leader, with what has to end with it. The first one has no leader.
+type office struct {
+	Leader
+	dials chan struct{} // slots
+	over  chan struct{} // closed when another leader is known
+}
+
+func newOffice(l Leader) *office {
+	return &office{Leader: l, dials: make(chan struct{}, maxDials), over: make(chan struct{})}
+}
+
 // link is a connection to the leader for one client.
 type link struct {
 	net.Conn
@@ -25,27 +36,19 @@ type link struct {
 	once   sync.Once
 }
 
-// link connects with the leader of this moment for a client. Errors: there is none, it could not be reached, or ctx has ended.
+// link connects with the leader of this moment for a client. Errors: there is none, it could not be reached, another one is known now, or ctx has ended.
 func (f *Front) link(ctx context.Context, c Client) (*link, error) {
 	f.mu.Lock()
 	leader := f.leader
 	f.mu.Unlock()
-	if leader == (Leader{}) {
+	if leader.Leader == (Leader{}) {
 		return nil, errNoLeader
 	}
-	select {
-	case f.dials <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-f.ended:
-		return nil, net.ErrClosed
-	}
-	conn, err := f.cfg.Dial(leader, c)
-	<-f.dials
+	conn, err := f.connect(ctx, leader, c)
 	if err != nil {
 		return nil, err
 	}
-	k := &link{Conn: conn, front: f, leader: leader}
+	k := &link{Conn: conn, front: f, leader: leader.Leader}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.leader != leader || f.closed {
@@ -53,6 +56,39 @@ func (f *Front) link(ctx context.Context, c Client) (*link, error) {
 	}
 	f.links[k] = struct{}{}
 	return k, nil
+}
+
+// connect connects with a leader. It does not wait for one that answers nothing when another one is known.
+func (f *Front) connect(ctx context.Context, leader *office, c Client) (net.Conn, error) {
+	var failed error
+	select {
+	case leader.dials <- struct{}{}:
+	case <-leader.over:
+		return nil, errNoLeader
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-f.ended:
+		return nil, net.ErrClosed
+	}
+	got := make(chan net.Conn)
+	go func() {
+		conn, err := f.cfg.Dial(leader.Leader, c)
+		<-leader.dials
+		failed = err
+		select {
+		case got <- conn:
+		case <-leader.over:
+			if conn != nil {
+				_ = conn.Close()
+			}
+		}
+	}()
+	select {
+	case conn := <-got:
+		return conn, failed
+	case <-leader.over:
+		return nil, errNoLeader
+	}
 }
 
 // Dial connects with the leader for a client of a server of Local, and waits for a leader as connections do. Errors: no leader could be
