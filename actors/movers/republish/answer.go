@@ -9,6 +9,8 @@ import (
 	"candlemark/internal/routing/message"
 	"candlemark/internal/routing/topology"
 	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+	"candlemark/protocol/amqp10/convert"
 )
 
 // answerTTL is the TTL of answers in ms: nobody waits for longer.
@@ -16,6 +18,8 @@ const answerTTL = 30_000
 
 // answerType is the property type of answers.
 const answerType = "candlemark.error"
+
+const contentType = "application/json"
 
 // failure is the body of an answer.
 type failure struct {
@@ -37,12 +41,14 @@ func answer(m *message.Message, b *batch) bool {
 	if err != nil || len(scan.ReplyTo) == 0 {
 		return false
 	}
-	id := scan.CorrelationID
-	if len(id) == 0 {
-		id = scan.MessageID
+	_, original := protocol.SplitOriginal(m.Header)
+	asked, is10 := convert.OriginalProperties(original)
+	id := string(scan.CorrelationID)
+	if asked.CorrelationID == nil && id == "" {
+		id, asked.CorrelationID = string(scan.MessageID), asked.MessageID
 	}
 	to := replyQueue(string(scan.ReplyTo))
-	if len(id) == 0 || !topology.IsReplyName([]byte(to)) && (m.Overlay == nil || !m.Overlay.Answerable) {
+	if asked.CorrelationID == nil && id == "" || !topology.IsReplyName([]byte(to)) && (m.Overlay == nil || !m.Overlay.Answerable) {
 		return false
 	}
 	reason, known := failures[b.Reason]
@@ -53,12 +59,38 @@ func answer(m *message.Message, b *batch) bool {
 	if err != nil {
 		return false
 	}
-	p := protocol.Properties{
-		Flags:       protocol.FlagContentType | protocol.FlagCorrelationID | protocol.FlagExpiration | protocol.FlagType,
-		ContentType: "application/json", CorrelationID: string(id), Expiration: strconv.Itoa(answerTTL), Type: answerType,
+	p := protocol.Properties{Flags: protocol.FlagContentType | protocol.FlagCorrelationID, ContentType: contentType, CorrelationID: id}
+	if is10 {
+		p, original, err = answer10(&asked, body)
 	}
-	*m = message.Message{RoutingKey: []byte(to), Header: p.Append(nil), Body: body, Number: m.Number, TTL: answerTTL, Owned: true}
+	if err != nil {
+		return false
+	}
+	p.Flags |= protocol.FlagExpiration | protocol.FlagType
+	p.Expiration, p.Type = strconv.Itoa(answerTTL), answerType
+	header := p.Append(nil)
+	if is10 {
+		list := len(header)
+		header = protocol.WithOriginal(append(header, original...), list)
+	}
+	*m = message.Message{RoutingKey: []byte(to), Header: header, Body: body, Number: m.Number, TTL: answerTTL, Owned: true}
 	return true
+}
+
+// answer10 returns the properties and the original of the answer to a request of AMQP 1.0, whose id keeps its type; asked has the correlation-id. The
+// group of the answer is that which the request names for it, as queues with sessions need one.
+func answer10(asked *amqp10.Properties, body []byte) (p protocol.Properties, original []byte, err error) {
+	encoded := amqp10.AppendComposite(nil, &amqp10.Properties{
+		CorrelationID: asked.CorrelationID, ContentType: amqp10.SymbolText(contentType), GroupID: asked.ReplyToGroupID,
+	})
+	encoded = amqp10.AppendSection(encoded, amqp10.SectionData, amqp10.AppendBinary(nil, body))
+	s, err := amqp10.ScanSections(encoded)
+	if err != nil {
+		return p, nil, err
+	}
+	var from amqp10.Properties
+	p, _, err = convert.To091(&s, &from)
+	return p, convert.AppendOriginal(nil, encoded, &s), err
 }
 
 // forget settles a message that is no request, as if there were no dead-lettering.
