@@ -25,8 +25,9 @@ func Misspelt(args protocol.Table) (given, meant string) {
 	return "", ""
 }
 
-// argumentNames are the arguments of queue.declare.
+// argumentNames are the arguments of queue.declare, also of queues that the broker declares itself.
 var argumentNames = func() (names []string) {
+	names = append(names, argDeathQueueOf)
 	for _, a := range queueArguments {
 		names = append(names, a.name)
 	}

@@ -19,6 +19,7 @@ func TestMisspelt_DEC20(t *testing.T) {
 		{table("x-message-ttl", int32(1), "x-queue-type", "quorum", "x-max-priority", int32(1)), "", ""},
 		{table("x-mesage-ttl", int32(1)), "x-mesage-ttl", "x-message-ttl"},
 		{table("x-expires", int32(1), "message-ttl", int32(1)), "message-ttl", "x-message-ttl"},
+		{table(argDeathQueueOf, "q"), "", ""},
 		{table("x-dead-letter-exchang", "x"), "x-dead-letter-exchang", "x-dead-letter-exchange"},
 		{table("x-match", "all", "team", "orders", "x-quorum-initial-group-size", int32(3), "x-max-age", "1D"), "", ""},
 		{append(many, protocol.Field{Key: "x-expire", Value: int32(1)}), "", ""}, // the bound

@@ -319,3 +319,21 @@ func TestMatchCost_DLY17(t *testing.T) {
 		t.Errorf("%d", got)
 	}
 }
+
+// TestFilterAfterRedeclare_DLY17: a command whose queue is deleted and declared again does not go on in the new queue.
+func TestFilterAfterRedeclare_DLY17(t *testing.T) {
+	c := durableCore(t, delaying)
+	c.turnLimit = 2
+	for i := range 5 {
+		c.publish(heldBack(fmt.Sprint(i), 1000))
+	}
+	f := mail.ScheduledFilter{DueFrom: 1}
+	c.feed(&mail.ChangeScheduled{Request: mail.Request{ReplyTo: ch1}, Cancel: true, Filter: &f})
+	f.From = one[*mail.ChangeScheduledReply](c).Next
+	f.From.Queue--
+	c.feed(&mail.ChangeScheduled{Request: mail.Request{ReplyTo: ch1}, Cancel: true, Filter: &f})
+	r := one[*mail.ChangeScheduledReply](c)
+	if e, ok := r.Err.(*protocol.ChannelError); !ok || e.Code != protocol.NotFound || c.Scheduled.Len() != 3 {
+		t.Errorf("%v, %d left", r.Err, c.Scheduled.Len())
+	}
+}

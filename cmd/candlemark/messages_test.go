@@ -136,6 +136,7 @@ func TestScheduledVerbs_DLY11(t *testing.T) {
 	refusals(t, url, []refusal{
 		{"cancel_scheduled|q", commandline.ExitUsage, "not enough arguments: an id or a condition such as --message-id is required"},
 		{"cancel_scheduled|q|1|2", commandline.ExitUsage, "too many arguments."},
+		{"cancel_scheduled|q|--due-before|1|--due-before|2", commandline.ExitUsage, "it is given more than once"},
 		{"cancel_scheduled|q|1|--message-id|a", commandline.ExitUsage, "too many arguments."},
 		{"cancel_scheduled|q|1", commandline.ExitData, gone},
 		{"cancel_scheduled|q|--dry-run", commandline.ExitUnavailable, "a condition is required: message_id, correlation_id, headers, due_after, due_before"},

@@ -284,6 +284,7 @@ func TestHTTPFilter_DLY17(t *testing.T) {
 			`headers={"a":null}`:                             "headers must be a JSON object with 1 to 16 headers and their values",
 			`headers={"` + strings.Repeat("k", 256) + `":1}`: "the name of a header has at most 255 bytes",
 			"message_id=a&delay=1":                           "unknown parameter 'delay'",
+			"due_before=1&due_before=2":                      "the parameter due_before is given more than once",
 		} {
 			w.want(400, fmt.Sprintf(`{"error":"bad_request","reason":%q}`, reason), "DELETE", filter(query), "")
 		}

@@ -31,6 +31,12 @@ func TestScheduleEvents_REC15(t *testing.T) {
 		checkEvents(b, heard, "stored")
 		w.want(204, "-", "POST", path+"/pause", `{"note":"why"}`)
 		checkEvents(b, heard, "paused", set, of("paused")+" note=why")
+		for request, reason := range map[string]string{
+			"/trigger {\"tiem\":1}": "unknown key 'tiem'", "/resume {\"note\":\"\"}": "unknown key 'note'", "/pause {\"nota\":\"\"}": "unknown key 'nota'", "/trigger?time=1&time=2": "the parameter time is given more than once",
+		} {
+			at, body, _ := strings.Cut(request, " ")
+			w.want(400, "{\"error\":\"bad_request\",\"reason\":\""+reason+"\"}", "POST", path+at, body)
+		}
 		w.want(200, "-", "POST", path+"/trigger", "")
 		checkEvents(b, heard, "triggered", of("triggered")+" result=stored user_who_performed_action=guest")
 		w.want(204, "-", "POST", path+"/resume", "")

@@ -37,6 +37,11 @@ func (r Rearrange) Do(m *mail.ChangeScheduled, now clock.Instant) {
 			return
 		}
 	}
+	if f := m.Filter; f != nil && f.From != nil && f.From.Queue != r.Messages.queue.Incarnation {
+		r.Messages.out.Send(m.ReplyTo, &mail.ChangeScheduledReply{Reply: m.Done(protocol.ChannelErrorf(protocol.NotFound,
+			"queue '%s' in vhost '%s' was deleted meanwhile, and declared again", r.Messages.queue.Name, r.Messages.vhost.Name))})
+		return
+	}
 	if m.Filter != nil {
 		r.sweep(m, due)
 		return
@@ -112,7 +117,7 @@ func (r Rearrange) sweep(m *mail.ChangeScheduled, due int64) {
 	if x.waiting = (planned{s}); m.Filter.Retries {
 		x.waiting = postponed{s}
 	}
-	if x.at = (mail.ScheduledPlace{Due: due, Last: s.Seq}); m.Filter.From != nil {
+	if x.at = (mail.ScheduledPlace{Queue: s.queue.Incarnation, Due: due, Last: s.Seq}); m.Filter.From != nil {
 		x.at = *m.Filter.From
 	}
 	if m.Filter.DueBefore != 0 {

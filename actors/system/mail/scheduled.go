@@ -98,6 +98,7 @@ type ScheduledFilter struct {
 
 // ScheduledPlace is how far a filter has come. Its times are the broker's.
 type ScheduledPlace struct {
+	Queue uint64 // its incarnation: a queue that has replaced it has other messages
 	After Cursor // the last message that was examined
 	Due   int64  // the new time of rescheduled messages
 	Last  uint64 // messages with a higher number arrived later, and do not count

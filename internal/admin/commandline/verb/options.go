@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"errors"
 	"flag"
 	"io"
 	"slices"
@@ -102,8 +103,37 @@ func NewOptions(getenv func(string) string) *Options {
 	for _, name := range []string{"n", "node"} {
 		o.StringVar(&o.Node, name, "", "")
 	}
+	o.VisitAll(func(f *flag.Flag) {
+		if !slices.Contains(everywhere, f.Name) {
+			f.Value = &once{Value: f.Value}
+		}
+	})
 	return o
 }
+
+// once is an option that can be given once: of two values one would be ignored.
+type once struct {
+	flag.Value
+	given bool
+}
+
+// Set implements flag.Value.
+func (o *once) Set(text string) error {
+	if o.given {
+		return errors.New("it is given more than once")
+	}
+	o.given = true
+	return o.Value.Set(text)
+}
+
+// IsBoolFlag reports whether the option needs no value.
+func (o *once) IsBoolFlag() bool {
+	b, ok := o.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// Get implements flag.Getter.
+func (o *once) Get() any { return o.Value.(flag.Getter).Get() }
 
 // times defines the options of the test clock and of recurring schedules.
 func (o *Options) times() {

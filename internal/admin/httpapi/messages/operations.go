@@ -18,7 +18,10 @@ type operation func(ctx context.Context, b management.Messages, by management.As
 // does executes an operation on the queue or exchange of the path, with the parameters from query, body and path.
 func does(d operation, exchange bool) rest.Handler {
 	return func(r *rest.Request) (any, error) {
-		w := fromQuery(r.URL.Query())
+		w, err := fromQuery(r.URL.Query())
+		if err != nil {
+			return nil, err
+		}
 		if r.Method == http.MethodPut {
 			b := r.JSON()
 			if b.Err != nil {

@@ -24,13 +24,16 @@ const (
 	maxShown    = 3 << 20
 )
 
-// fromQuery reads a query.
-func fromQuery(q url.Values) params {
+// fromQuery reads a query, each of whose parameters is given once.
+func fromQuery(q url.Values) (params, error) {
 	w := params{}
-	for name := range q {
-		w.put(name, q.Get(name))
+	for name, values := range q {
+		if len(values) > 1 {
+			return nil, rest.Complaintf("the parameter %s is given more than once", name)
+		}
+		w.put(name, values[0])
 	}
-	return w
+	return w, nil
 }
 
 // fromObject reads an object, whose numbers may be written as texts.

@@ -72,15 +72,15 @@ func TestTimesOfSchedules_DLY11(t *testing.T) {
 
 func TestCursorsComeBack(t *testing.T) {
 	for _, c := range []management.Cursor{{Seq: 1}, {Seq: 1<<64 - 1}, {Due: 1_800_000_000_000, Seq: 7}} {
-		if got, err := fromQuery(url.Values{"after": {*next(&c)}}).after(); got != c || err != nil {
+		if got, err := queried(*next(&c)).after(); got != c || err != nil {
 			t.Errorf("%+v: %+v %v", c, got, err)
 		}
 	}
-	if c, err := fromQuery(url.Values{"after": {""}}).after(); c != (management.Cursor{}) || err != nil {
+	if c, err := queried("").after(); c != (management.Cursor{}) || err != nil {
 		t.Errorf("%+v %v", c, err)
 	}
 	for _, bad := range []string{"x", "-1", "1-", "1-2-3", "18446744073709551616"} {
-		if c, err := fromQuery(url.Values{"after": {bad}}).after(); err == nil {
+		if c, err := queried(bad).after(); err == nil {
 			t.Errorf("%s: %+v", bad, c)
 		}
 	}
@@ -102,4 +102,10 @@ func TestPeekedIsNotMuchLargerThanWhatItShows(t *testing.T) {
 	if err != nil || how.Cut != maxShown {
 		t.Errorf("%d bytes of a body, %v", how.Cut, err)
 	}
+}
+
+// queried returns the parameters of a query with a cursor.
+func queried(after string) params {
+	w, _ := fromQuery(url.Values{"after": {after}})
+	return w
 }

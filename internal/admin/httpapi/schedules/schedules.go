@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,6 +90,9 @@ func does(f func(*request) (any, error)) rest.Handler {
 			}
 		}
 		for key, values := range r.URL.Query() {
+			if len(values) > 1 {
+				return nil, rest.Complaintf("the parameter %s is given more than once", key)
+			}
 			q.fields[key], _ = json.Marshal(values[0]) // a text
 		}
 		v, err := f(q)
@@ -140,6 +145,16 @@ func (r *request) value() (json.RawMessage, error) {
 		delete(r.fields, shown)
 	}
 	return json.Marshal(r.fields)
+}
+
+// only checks that a request has no parameters but its name and these.
+func (r *request) only(keys ...string) error {
+	for _, key := range slices.Sorted(maps.Keys(r.fields)) {
+		if key != "name" && !slices.Contains(keys, key) {
+			return rest.Complaintf("unknown key '%s'", key)
+		}
+	}
+	return nil
 }
 
 func set(r *request) (any, error) {
@@ -218,6 +233,9 @@ func (r *request) found(found bool, err error) error {
 }
 
 func pause(r *request) (any, error) {
+	if err := r.only("note"); err != nil {
+		return nil, err
+	}
 	note := r.text("note")
 	if len(note) > parameters.MaxNote {
 		return nil, rest.Complaintf("note has more than %d bytes", parameters.MaxNote)
@@ -234,6 +252,9 @@ func pause(r *request) (any, error) {
 }
 
 func resume(r *request) (any, error) {
+	if err := r.only(); err != nil {
+		return nil, err
+	}
 	return nil, r.change(func(fields map[string]json.RawMessage) {
 		delete(fields, "paused")
 		delete(fields, "note")
@@ -245,6 +266,9 @@ func (r *request) change(f func(fields map[string]json.RawMessage)) error {
 }
 
 func trigger(r *request) (any, error) {
+	if err := r.only("time"); err != nil {
+		return nil, err
+	}
 	at, err := r.date("time")
 	if err != nil {
 		return nil, err
@@ -286,6 +310,9 @@ func (r *request) times(spec *parameters.ScheduleSpec) ([]upcoming, error) {
 }
 
 func next(r *request) (any, error) {
+	if err := r.only("count", "from"); err != nil {
+		return nil, err
+	}
 	s, err := r.find()
 	if err != nil {
 		return nil, err
