@@ -186,11 +186,18 @@ func (c *Clocks) Dates(now, wall int64) int64 {
 	return c.median(now, wall) + now
 }
 
-// median returns by how much the median of the wall clocks is ahead of the node's own clock.
+// median returns by how much the median of the wall clocks is ahead of the node's own clock. A wall clock that may show the same as the node's own, by how long the
+// answer took, counts as showing the same: no date is early, or late, because a message between two nodes was.
 func (c *Clocks) median(now, wall int64) int64 {
-	list := []int64{wall - now}
+	own := wall - now
+	list := []int64{own}
 	for _, p := range c.peers {
-		if p.stamp.Wall != 0 && now-p.at < int64(Reach) {
+		if p.stamp.Wall == 0 || now-p.at >= int64(Reach) {
+			continue
+		}
+		if by := p.wall - own; -p.round/2 <= by && by <= p.round/2 {
+			list = append(list, own)
+		} else {
 			list = append(list, p.wall)
 		}
 	}

@@ -183,6 +183,16 @@ func TestDates_CLU10(t *testing.T) {
 	if a := c.Apart(4*sec, 1e18+4*sec); a["b"] != time.Hour || a["c"] != time.Hour {
 		t.Errorf("%v", a)
 	}
+	for _, ahead := range []int64{-sec / 4, sec / 4, sec/2 + 1} { // by answers that took a second
+		for _, name := range []string{"b", "c"} {
+			c.Answered(name, Stamp{Wall: 1e18 + 9*sec/2 + ahead}, 1, 4*sec, 5*sec)
+		}
+		if ahead <= sec/2 { // they may show the same
+			ahead = 0
+		}
+		want(5*sec, ahead)
+		c = New(Memory{})
+	}
 	want(5*sec+int64(Reach), 0)
 	if a := c.Apart(5*sec+int64(Reach), 0); len(a) != 0 {
 		t.Errorf("%v", a)
