@@ -96,7 +96,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			AllExchanges:    func() (int64, bool) { return n.counted.allExchanges(&n.vhosts) },
 			Objects:         n.monitor.Objects(),
 			Incarnation:     func() uint64 { return n.incarnations.Add(1) },
-			Meta:            n.meta, Stored: n.takeStored(v.Name), Messages: n.messages, Retire: n.retire,
+			Meta:            n.meta, Stored: n.takeStored(v.Name), Messages: n.messages, Empty: n.recovery.empty(), Retire: n.retire,
 			NewDown: func() *actor.Props {
 				return n.props(func(func() []any) actor.Actor { return actorlib.Down{} })
 			},

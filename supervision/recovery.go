@@ -30,10 +30,11 @@ type recovery struct {
 	began            time.Time
 	stored           map[string]*vhost.Stored // by virtual host; the root takes each once
 	policies         []*policies.Policy
-	history          []*changes.Change // of policies
-	all              int               // queues to be restored
-	queues, messages atomic.Int64      // restored
-	reading          chan struct{}     // limits the number of concurrent readers
+	history          []*changes.Change          // of policies
+	all              int                        // queues to be restored
+	queues, messages atomic.Int64               // restored
+	reading          chan struct{}              // limits the number of concurrent readers
+	written          map[store.QueueID]struct{} // queues of which the journal has something
 }
 
 // progressEvery is the interval of log lines about the progress of a start.
@@ -124,10 +125,11 @@ func (n *Node) takeStored(name string) *vhost.Stored {
 
 // reserve reserves incarnations that no queue of this data folder has had.
 func (n *Node) reserve(d *definitions.Definitions) error {
-	last := d.Incarnation
+	last, written := d.Incarnation, map[store.QueueID]struct{}{}
 	for _, id := range n.cfg.Journal.Queues() {
-		last = max(last, uint64(id))
+		last, written[id] = max(last, uint64(id)), struct{}{}
 	}
+	n.recovery.written = written
 	n.incarnations.Store(last)
 	n.starts = last / numbers.PerStart
 	if n.cfg.Meta == nil {
@@ -161,6 +163,17 @@ func (n *Node) recovered(ready <-chan error, vhosts int) error {
 		say("recovered")
 	}
 	return nil
+}
+
+// empty returns whether the journal had nothing of a queue when the broker started. Each queue is asked for once.
+func (r *recovery) empty() func(of store.QueueID) bool {
+	return func(of store.QueueID) bool {
+		_, is := r.written[of]
+		if !is {
+			r.queues.Add(1)
+		}
+		return !is
+	}
 }
 
 // messages reads the messages of a queue from the journal: the messages it had when it was opened or, with again, the

@@ -3,6 +3,7 @@ package broker
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"candlemark/internal/access/auth"
 	"candlemark/internal/storage/definitions"
@@ -32,10 +33,14 @@ func BenchmarkStart(b *testing.B) {
 		b.Fatal(err)
 	}
 	_ = node.Stop(b.Context())
+	var used time.Duration
 	for b.Loop() {
+		before := processorTime()
 		node := start()
+		used += processorTime() - before
 		b.StopTimer()
 		_ = node.Stop(b.Context())
 		b.StartTimer()
 	}
+	b.ReportMetric(float64(used.Milliseconds())/float64(b.N), "cpu-ms/op")
 }

@@ -174,8 +174,13 @@ func (qs *queues) comes(q *queue) {
 
 // start spawns the actor and publishes the queue.
 func (qs *queues) start(q *queue, messages []store.Recovered, recovering bool) {
-	id := q.renew()
 	effective, settings := qs.settings(q)
+	qs.startWith(q, effective, settings, messages, recovering)
+}
+
+// startWith is start with the queue's settings.
+func (qs *queues) startWith(q *queue, effective policies.Effective, settings policies.QueueSettings, messages []store.Recovered, recovering bool) {
+	id := q.renew()
 	qs.matched(&q.name, q.queue.Name, effective)
 	q.paid.begin(qs.holder(q.queue.User), queueMemory(q.queue.Name, q.queue.Arguments))
 	qs.spawn(propsOf(qs.cfg.NewQueue, QueueSpec{

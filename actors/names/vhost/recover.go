@@ -22,6 +22,9 @@ type Stored struct {
 	Bindings  []definitions.Binding
 }
 
+// emptyOn starts more queues of which the journal has nothing.
+type emptyOn struct{}
+
 // recovery restores stored objects, in this order: the policies, exchanges, queues with their messages, bindings; then
 // the queues start to expire messages, so that overdue ones can be dead-lettered (TTL-26). Commands wait until this is
 // done.
@@ -31,6 +34,7 @@ type recovery struct {
 	begun, failed bool
 	released      bool                // the queues may be opened
 	next          int                 // index of the next queue to be read back
+	empty         []definitions.Queue // of which the journal has nothing, and which have no actor yet
 	reading       map[*queue]struct{} // queues without an actor yet
 	waits         []any               // commands, in order
 	gather        barrier             // ends when every queue has an actor
@@ -65,6 +69,16 @@ func (r *recovery) begin() {
 	r.Queues = slices.DeleteFunc(r.Queues, r.isOrphan)
 	r.gather = barrier{left: len(r.Queues) + 1, done: r.recoverBindings}
 	r.reading = map[*queue]struct{}{}
+	if r.cfg.Empty != nil {
+		r.Queues = slices.DeleteFunc(r.Queues, func(d definitions.Queue) bool {
+			empty := d.Type != topology.HolderType && r.cfg.Empty(store.QueueID(d.Incarnation))
+			if empty {
+				r.empty = append(r.empty, d)
+			}
+			return empty
+		})
+	}
+	r.startEmpty()
 	for first := min(len(r.Queues), fetchWindow); r.next < first; {
 		r.recoverQueue()
 	}
@@ -93,21 +107,45 @@ func (r *recovery) isOrphan(q definitions.Queue) bool {
 	return true
 }
 
+// startEmpty starts some queues of which the journal has nothing. A queue without a lease does nothing before it is used, so it is live at once (ADR 154).
+func (r *recovery) startEmpty() {
+	some := r.empty[:min(len(r.empty), fetchWindow)]
+	if r.empty = r.empty[len(some):]; len(r.empty) > 0 {
+		r.out.send(r.self, emptyOn{})
+	}
+	for i := range some {
+		q := r.restored(&some[i])
+		effective, settings := r.queues.settings(q)
+		waits := settings.Expires > 0 || q.queue.Ending != ""
+		if !waits {
+			q.phase = live
+		}
+		r.queues.startWith(q, effective, settings, nil, waits)
+		r.gather.end()
+	}
+}
+
 // recoverQueue starts reading the next queue back.
 func (r *recovery) recoverQueue() {
 	d := &r.Queues[r.next]
 	r.next++
+	q := r.restored(d)
+	if d.Type == topology.HolderType {
+		holdFor(r.exchanges.byName[topology.HeldFor(d.Name)], q)
+	}
+	r.reading[q] = struct{}{}
+	r.reviver.fetch(q, false)
+}
+
+// restored returns a stored queue, which has no actor yet.
+func (r *recovery) restored(d *definitions.Queue) *queue {
 	q := &queue{kind: policies.KindOf(d.Arguments), queue: &topology.Queue{
 		Name: d.Name, Incarnation: d.Incarnation, Type: d.Type, Arguments: d.Arguments, Durable: true, AutoDelete: d.AutoDelete, Ending: d.Ending, User: d.User,
 		Stats: r.cfg.VHost.NewQueueStats(d.Name), Sent: new(metrics.Sent),
 	}}
-	if d.Type == topology.HolderType {
-		holdFor(r.exchanges.byName[topology.HeldFor(d.Name)], q)
-	}
 	q.phase = coming
 	r.queues.byName[d.Name] = q
-	r.reading[q] = struct{}{}
-	r.reviver.fetch(q, false)
+	return q
 }
 
 // started: a queue has an actor, for the first time or again.

@@ -1,6 +1,7 @@
 package vhost_test
 
 import (
+	"fmt"
 	"testing"
 
 	"candlemark/actors/names/vhost"
@@ -8,6 +9,7 @@ import (
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store"
 	"candlemark/policies"
+	"candlemark/protocol"
 )
 
 // withStoredFixture runs test on a vhost that starts with stored definitions and has its policies.
@@ -102,4 +104,32 @@ func TestStoredHolderIsKept_DLY5(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStoredEmptyQueues: a queue of which the journal has nothing is used without being opened, unless it may end by itself; commands wait for all queues, of which
+// there are more than one turn starts.
+func TestStoredEmptyQueues(t *testing.T) {
+	stored := vhost.Stored{Queues: []definitions.Queue{
+		{VHost: "/", Name: "leased", Type: "classic", Incarnation: 1, Arguments: protocol.Table{{Key: "x-expires", Value: int64(1000)}}},
+		{VHost: "/", Name: "ending", Type: "classic", Incarnation: 2, Ending: "lease"},
+		{VHost: "/", Name: "written", Type: "classic", Incarnation: 3},
+	}}
+	for i := range uint64(200) {
+		stored.Queues = append(stored.Queues, definitions.Queue{VHost: "/", Name: fmt.Sprint("q", i), Type: "classic", Incarnation: 10 + i})
+	}
+	change := func(cfg *vhost.Config) {
+		cfg.Stored, cfg.Empty = &stored, func(of store.QueueID) bool { return of != 3 }
+	}
+	withConfiguredFixture(t, change, func(h *fixture) {
+		h.send(&mail.ApplyPolicies{Set: policies.NewSet("/")})
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q199", VHost: "/", Passive: true})
+		h.nothing(h.queue("q199"))
+		for _, name := range []string{"leased", "ending", "written"} {
+			h.awake(h.queue(name))
+		}
+		take[*mail.DeclareQueue](h, h.queue("q199"))
+		for i := range 199 {
+			h.nothing(h.queue(fmt.Sprint("q", i)))
+		}
+	})
 }

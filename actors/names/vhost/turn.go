@@ -59,6 +59,8 @@ func (s *state) handle(received any) {
 	case *stored:
 		s.storing--
 		m.then(m.err)
+	case emptyOn:
+		s.recovery.startEmpty()
 	case *fetched:
 		s.reviver.fetched(m)
 	default:

@@ -46,6 +46,8 @@ type Config struct {
 	// opening or, if again is set, the current ones (Take and Recall of store.Journal). Nil for no journal: a queue that
 	// panics ends.
 	Messages func(of store.QueueID, again bool, done func([]store.Recovered, error))
+	// Empty reports that the journal had nothing of a queue when it was opened; nil if that is not known.
+	Empty func(of store.QueueID) bool
 	// Retire deletes the data in the journal of a deleted queue whose actor has ended, and its last record in the
 	// definitions.
 	Retire func(of store.QueueID)
