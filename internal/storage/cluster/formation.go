@@ -41,6 +41,9 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 	case removed != "":
 		a.Error = removed
 	case h.Kind == wire.KindAsk:
+		if h.Joins {
+			a.Error = m.refuses(h)
+		}
 		if h.Report && n.cfg.Report != nil {
 			a.Report = n.cfg.Report()
 		}
@@ -54,7 +57,7 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 	case h.Kind == wire.KindJoin && h.Cluster != "" && a.Cluster != "" && h.Cluster != a.Cluster:
 		a.Error = fmt.Sprintf("%s belongs to the cluster %s, the caller to %s", n.cfg.Name, a.Cluster, h.Cluster)
 	case h.Kind == wire.KindJoin:
-		if a.Error = cmp.Or(n.timing.far(nodeid.NameOf(h.From), h.Wall), m.twice(h.From)); a.Error == "" {
+		if a.Error = m.refuses(h); a.Error == "" {
 			m.admit(caller(h))
 		}
 	case h.Kind != wire.KindLog && h.Kind != wire.KindCopy && (h.Kind != wire.KindClient || h.Client == nil):
@@ -79,6 +82,11 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 		}
 	}
 	return a
+}
+
+// refuses returns why a caller cannot become a member, "" if it can.
+func (m *Membership) refuses(h wire.Hello) string {
+	return cmp.Or(m.node.timing.far(nodeid.NameOf(h.From), h.Wall), m.twice(h.From))
 }
 
 // calledOther returns why a caller does not mean this node, "" if it does. Older programs do not say to whom they give a command.

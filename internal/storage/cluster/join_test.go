@@ -259,3 +259,37 @@ func TestJoinByCommand_CLU26(t *testing.T) {
 	w.fill(1, 4, 3)
 	g.settled(w)
 }
+
+// TestJoinRefused_CLU26: a node that the other cluster would refuse keeps what it has.
+func TestJoinRefused_CLU26(t *testing.T) {
+	g := newTrio(t, nil)
+	w := g.lead()
+	for _, name := range []string{w.name, w.follower()} { // whose names are taken
+		c := g.fourth(make(chan string))
+		c.Dir, c.Name = t.TempDir(), name
+		c.Members = map[string]string{name: testkit.FreeAddress(t)}
+		n, err := cluster.Open(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-n.Leads()
+		before := n.Identity()
+		for _, at := range []string{"n1", "n2", "n3"} {
+			if err := n.Members().Join(g.cfg[at].Members[at]); !errors.Is(err, wire.ErrRefused) {
+				t.Errorf("%s joins at %s: %v", name, at, err)
+			}
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+		if n, err = cluster.Open(c); err != nil {
+			t.Fatal(err)
+		}
+		if n.Identity() != before {
+			t.Error("it has begun anew")
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

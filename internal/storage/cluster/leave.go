@@ -92,7 +92,7 @@ func (m *Membership) spares(without raft.Server) bool {
 }
 
 // Join makes this node, the only one of its cluster and without queues, forget all it has, and ask the node at an address for membership. It takes effect at the
-// next start, which should be at once. Errors: ErrMember, ErrData, or there is no other cluster at the address.
+// next start, which should be at once. Errors: ErrMember, ErrData, there is no other cluster with a leader at the address, or it refuses this node.
 func (m *Membership) Join(address string) error {
 	n := m.node
 	if len(m.servers()) != 1 {
@@ -104,6 +104,11 @@ func (m *Membership) Join(address string) error {
 		return fmt.Errorf("%s: %w", address, err)
 	case a.Cluster == "":
 		return fmt.Errorf("%s is a member of no cluster", nodeid.NameOf(a.Node))
+	case a.Leader == "":
+		return fmt.Errorf("the cluster of %s has no leader at the moment", nodeid.NameOf(a.Node))
+	}
+	if err := n.port.MayJoin(a.Leader); err != nil {
+		return fmt.Errorf("%s: %w", a.Leader, err)
 	}
 	d, err := n.copies.Data().Definitions.Load()
 	if err != nil {

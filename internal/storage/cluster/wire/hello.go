@@ -66,6 +66,7 @@ type Hello struct {
 
 	Client *Client `json:"client,omitempty"` // in KindClient
 	Report bool    `json:"report,omitempty"` // in KindAsk: how are you?
+	Joins  bool    `json:"joins,omitempty"`  // in KindAsk: could a new life of the caller become a member? Older programs do not say
 }
 
 // Answer is the reply of an acceptor to a dialer that has the secret.

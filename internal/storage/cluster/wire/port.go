@@ -290,6 +290,14 @@ func (p *Port) Ask(address, kind string) (Answer, error) {
 	return p.ask(address, h)
 }
 
+// MayJoin asks the node at an address whether a new life of this node could become a member of its cluster.
+func (p *Port) MayJoin(address string) error {
+	h := p.cfg.Hello()
+	h.Kind, h.Joins = KindAsk, true
+	_, err := p.ask(address, h)
+	return err
+}
+
 // Command gives a command to the node with an identity, at an address. While nobody listens there, or the node says that it is Starting, it tries again, for
 // restartPatience: a node that has just lost the leadership starts its program again.
 func (p *Port) Command(to, address, command string) error {
