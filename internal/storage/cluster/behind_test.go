@@ -143,12 +143,14 @@ func TestCopyGoesOn_CLU28(t *testing.T) {
 	g := newTrio(t, func(name string, c *cluster.Config) {
 		shortLog(name, c)
 		disks[name] = stops{vfs.OS, &atomic.Int64{}, make(chan struct{}, 1), &atomic.Bool{}}
+		disks[name].mended.Store(true) // on a busy machine another node may need a copy, too
 		c.FS, c.CopyRate = disks[name], 64<<20
 	})
 	w := g.lead()
 	w.fill(1, 1, 5)
 	away := others(w.name)[0]
 	g.stop(away)
+	disks[away].mended.Store(false)
 	w.fill(1, 6, 250)
 	g.start(away)
 	select {

@@ -131,6 +131,7 @@ func (s *Store) Install() (*State, error) {
 	}
 	s.received = nil
 	old := s.data.Swap(d)
+	s.sending.end() // the old data stay until their copies end
 	if _, last := s.log.Last(); last > got.Index {
 		s.cfg.OnFailure(errors.Join(ErrTail, drop(s.log)))
 	}

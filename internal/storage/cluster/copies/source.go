@@ -65,14 +65,19 @@ func (s *Store) Sending() Sending {
 // full passes on that the disk is full, or no longer: then the files of copies are needed for what removes messages, and the copies end (CLU-29).
 func (s *Store) full(is bool) {
 	if is {
-		s.sending.mu.Lock()
-		for c := range s.sending.now {
-			c.end()
-		}
-		s.sending.mu.Unlock()
+		s.sending.end()
 	}
 	if s.cfg.OnFull != nil {
 		s.cfg.OnFull(is)
+	}
+}
+
+// end ends all copies.
+func (s *sending) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.now {
+		c.end()
 	}
 }
 
