@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -169,4 +170,28 @@ func TestCopyGoesOn_CLU28(t *testing.T) {
 	}
 	w.fill(1, 256, 5)
 	g.settled(w)
+}
+
+// TestShortLives_CLU13: the log is shortened by what is behind the last snapshot, also when no process of a node has stored so much.
+func TestShortLives_CLU13(t *testing.T) {
+	g := newTrio(t, func(_ string, c *cluster.Config) { c.SnapshotEvery = 1 << 20 })
+	w := g.lead()
+	for life := range uint64(3) {
+		w.fill(1, life*30+1, 30)
+		g.settled(w)
+		for name := range maps.Clone(g.nodes) {
+			g.stop(name)
+		}
+		for name := range g.cfg {
+			g.start(name)
+		}
+		w = g.lead()
+	}
+	for name, c := range g.cfg {
+		g.until(func() bool {
+			_, err := os.Stat(filepath.Join(c.Dir, "raft", "snapshot.json"))
+			return err == nil
+		})
+		t.Log(name, "has a snapshot")
+	}
 }

@@ -224,3 +224,11 @@ func (m *machine) cutData(cut func(*segment.Replica, func(*segment.Cut, error)))
 
 // settling is how long a node may take to open a copy of the data that it has received.
 const settling = 5 * time.Minute
+
+// behind returns how many bytes of the log are behind the last snapshot.
+func (n *Node) behind() uint64 {
+	if saved := n.copies.Saved(); saved != nil {
+		return n.log.Behind(saved.Index)
+	}
+	return n.log.Behind(0)
+}

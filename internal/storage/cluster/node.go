@@ -298,7 +298,7 @@ func (n *Node) Lead() (*Journal, *Definitions, error) {
 
 // compact takes a snapshot whenever the log has become so much longer.
 func (n *Node) compact() {
-	last := uint64(0)
+	behind, last := n.behind(), n.log.Stored()
 	tick := time.NewTicker(n.cfg.Timeout / 4)
 	defer tick.Stop()
 	for {
@@ -307,10 +307,13 @@ func (n *Node) compact() {
 		case <-n.ended:
 			return
 		}
-		if now := n.log.Stored(); now-last >= uint64(n.cfg.SnapshotEvery) {
-			last = now
+		if now := n.log.Stored(); behind+now-last >= uint64(n.cfg.SnapshotEvery) {
+			behind, last = 0, now
 			n.log.Need(n.witness.needed(), n.retention())
-			if err := n.raft.Snapshot().Error(); err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) {
+			switch err := n.raft.Snapshot().Error(); {
+			case err == nil || errors.Is(err, raft.ErrNothingNewToSnapshot):
+				behind = n.behind() // after a start entries are applied one after the other
+			default:
 				n.cfg.Log.Warn().Err(err).Msg("the log of the cluster could not be shortened")
 			}
 		}

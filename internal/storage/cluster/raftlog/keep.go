@@ -22,6 +22,18 @@ func (l *Log) spareable() uint64 {
 	return uint64(n)
 }
 
+// Behind returns how many bytes of the files the entries behind an index take.
+func (l *Log) Behind(index uint64) (size uint64) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for n := range l.places {
+		if l.first+uint64(n) > index {
+			size += uint64(l.extent(n))
+		}
+	}
+	return size
+}
+
 // extent returns how many bytes of its file a place takes.
 func (l *Log) extent(n int) int {
 	p := l.places[n]

@@ -426,4 +426,7 @@ func TestStored_CLU13(t *testing.T) {
 			t.Errorf("%d bytes count as %d", size, got)
 		}
 	}
+	if all, last := l.Behind(0), l.Behind(2); all < 9<<20 || last < 100 || last > 9000 || l.Behind(3) != 0 {
+		t.Errorf("%d bytes behind the beginning, %d behind entry 2, %d behind the last one", all, last, l.Behind(3))
+	}
 }
