@@ -16,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"candlemark/internal/storage/cluster"
+	hello "candlemark/internal/storage/cluster/wire"
+
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -406,4 +409,27 @@ func TestClusterStops_CLU7(t *testing.T) {
 			c.end((first + i) % 3)
 		}
 	}
+}
+
+// TestResetOfRevived_CLU25: a node that the leader has removed for a reset begins anew, although it was revived between the removal and the command.
+func TestResetOfRevived_CLU25(t *testing.T) {
+	c := startNodes(t, nil)
+	i := c.away()
+	_, address, _ := strings.Cut(c.members[i], "=")
+	ask := func(kind, to string) (hello.Answer, error) {
+		h := hello.Hello{Kind: kind, To: to, From: "n9/1", Oldest: hello.Newest, Newest: hello.Newest}
+		return hello.Ask(address, h, hello.Config{Secret: []byte("a secret of the test")})
+	}
+	before, err := ask(hello.KindAsk, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ask(cluster.Reset, before.Node); err != nil { // what the leader does after the removal
+		t.Fatal(err)
+	}
+	eventually(t, "it has joined with another life", func() bool {
+		a, err := ask(hello.KindAsk, "")
+		return err == nil && a.Node != before.Node && a.Cluster == before.Cluster
+	})
+	c.voter(i)
 }

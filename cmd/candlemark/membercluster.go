@@ -201,13 +201,14 @@ func (m *member) onCommand(what string) error {
 	return nil
 }
 
-// onReset makes this node begin anew, or says whether it may.
+// onReset makes this node begin anew, or says whether it may. When it is to begin anew the cluster has removed it: it does so although it was
+// revived in between.
 func (m *member) onReset(what string) error {
-	if !m.drained.Load() {
-		return errServes
-	}
 	if what == cluster.MayReset {
-		return nil
+		if m.drained.Load() {
+			return nil
+		}
+		return errServes
 	}
 	err := m.node.Members().BeginAnew(nil)
 	if err == nil {
