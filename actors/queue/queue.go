@@ -208,8 +208,10 @@ func (q *queue) turn(ctx actor.Context, received any) {
 func (q *queue) start(ctx actor.Context) bool {
 	now, slept := q.cfg.Clock.Read()
 	q.slept, q.state.messages.Dates = slept, q.cfg.Clock.Dates()
-	q.state.messages.Dates.Read()
-	q.begin.Recovered = records.FromWall(q.begin.Recovered, q.state.messages.Dates.Kept(), now)
+	if len(q.begin.Recovered) > 0 { // reading the machine's clocks costs more than the start of an empty queue
+		q.state.messages.Dates.Read()
+		q.begin.Recovered = records.FromWall(q.begin.Recovered, q.state.messages.Dates.Kept(), now)
+	}
 	q.state.init(q.begin, ctx.Self(), now)
 	q.begin = nil
 	return q.state.messages.Backlog.Len() > 0 || q.state.figures().held > 0
