@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -90,4 +91,42 @@ func TestClusterReset_CLU25(t *testing.T) {
 	}
 	eventually(t, "it begins anew", func() bool { return strings.Contains(readText(c.logs[i]), "this node was reset") })
 	c.voter(i)
+}
+
+// TestClusterBackup_CLU34: a backup that runs while another node begins to lead is whole, or the command fails and restore refuses the folder; the next one succeeds.
+func TestClusterBackup_CLU34(t *testing.T) {
+	s := &clusterStorm{nodes: startNodes(t, nil)}
+	s.keep(300)
+	i, folder := s.leader(), filepath.Join(s.dir, "backup")
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	backup := exec.Command(path, "backup", folder, "--url", "http://guest:guest@"+s.http[i])
+	backup.Stdout, backup.Stderr = &out, &out
+	if err := backup.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the backup has begun", func() bool {
+		list, _ := os.ReadDir(folder)
+		return len(list) > 0
+	})
+	s.command("transfer_leadership", fmt.Sprintf("rabbit@n%d", (i+1)%3+1))
+	failed := backup.Wait()
+	code, checked := tool(t, s.dir, "restore", folder, "--check")
+	t.Logf("%v: %s%s", failed, out.String(), checked)
+	if (failed == nil) != (code == 0) {
+		t.Errorf("the command: %v, %s; the folder: %d, %s", failed, out.String(), code, checked)
+	}
+	if failed != nil && !strings.Contains(out.String(), "no backup was made") {
+		t.Errorf("got %s", out.String())
+	}
+	again := filepath.Join(s.dir, "again")
+	if out := s.command("backup", again); !strings.Contains(out, "finished") {
+		t.Errorf("got %s", out)
+	}
+	if code, checked := tool(t, s.dir, "restore", again, "--check"); code != 0 {
+		t.Errorf("%d, %s", code, checked)
+	}
 }

@@ -244,6 +244,7 @@ func (m *member) stop() int {
 	m.log.Info().Msg("stopping")
 	m.unfollow()
 	if m.broker != nil && m.node.Resign() == nil {
+		m.abandonBackup()
 		m.log.Info().Msg("stopped; another node leads the cluster") // nothing that the broker still does counts
 		return 0
 	}

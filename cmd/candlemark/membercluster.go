@@ -217,6 +217,13 @@ func (m *member) onReset(what string) error {
 	return err
 }
 
+// abandonBackup removes the files of a backup that this node cannot finish (CLU-34).
+func (m *member) abandonBackup() {
+	if m.broker != nil && m.broker.data.backups != nil {
+		m.broker.data.backups.Abandon(time.Second)
+	}
+}
+
 // drainedProcess is the variable in the environment with the number of a process that is drained: it stays so when it replaces its program.
 const drainedProcess = "DRAINED_CANDLEMARK"
 
@@ -224,6 +231,7 @@ func wasDrained() bool { return os.Getenv(drainedProcess) == strconv.Itoa(os.Get
 
 // replace starts the program again, unless the process is to end, which a new program would not know: from here on a signal ends it at once.
 func (m *member) replace() int {
+	m.abandonBackup()
 	signal.Reset(os.Interrupt, syscall.SIGTERM)
 	if len(m.signals) > 0 {
 		return 0

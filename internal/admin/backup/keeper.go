@@ -129,6 +129,24 @@ func (k *Keeper) Close() {
 	k.working.Wait()
 }
 
+// Abandon cancels the backup that runs, for a process that is about to end, and waits until its files are removed, but no longer than d.
+func (k *Keeper) Abandon(d time.Duration) {
+	if !k.CancelBackup() {
+		return
+	}
+	ended := make(chan struct{})
+	go func() {
+		k.working.Wait()
+		close(ended)
+	}()
+	limit := time.NewTimer(d)
+	defer limit.Stop()
+	select {
+	case <-ended:
+	case <-limit.C:
+	}
+}
+
 // run takes a cut and copies it.
 func (k *Keeper) run(ctx context.Context, made bool, taken chan<- error) {
 	defer k.working.Done()

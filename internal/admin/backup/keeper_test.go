@@ -28,6 +28,18 @@ func (s *stuck) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
+// reached is a source that tells when it is stuck.
+type reached struct {
+	stuck
+	copied chan struct{}
+}
+
+func (r *reached) WriteTo(w io.Writer) (int64, error) {
+	close(r.copied)
+	<-r.goOn
+	return 0, io.ErrUnexpectedEOF
+}
+
 // TestKeeperRefusesFolders: a backup is refused unless its folder is new or empty, has an absolute path and is outside
 // the data folder; the folder is made accessible to its owner only.
 func TestKeeperRefusesFolders(t *testing.T) {
@@ -172,4 +184,30 @@ func TestBackupsTakeTurns_ACC10(t *testing.T) {
 	take("other", management.ErrBackupRunning)
 	k.cancel, k.last.Ended = nil, time.Now().Add(-turnOfOthers)
 	take("greedy", nil) // the other one did not come
+}
+
+// TestAbandon_CLU34: a process that is about to end waits until the files of its backup are removed, but not long.
+func TestAbandon_CLU34(t *testing.T) {
+	folder, released := filepath.Join(t.TempDir(), "backup"), 0
+	source := &reached{stuck{make(chan struct{})}, make(chan struct{})}
+	k := NewKeeper(Config{DataDir: t.TempDir(), Log: zerolog.Nop(), Take: func() (*Cut, error) {
+		c := cut(&released)
+		c.Sources = []Source{{Name: "definitions.db", Size: 2, From: source, Release: func() {}}}
+		return c, nil
+	}})
+	k.Abandon(time.Hour) // none runs
+	if _, err := k.StartBackup(t.Context(), folder); err != nil {
+		t.Fatal(err)
+	}
+	<-source.copied
+	k.Abandon(time.Millisecond)
+	if b := k.Backup(); b.State != management.BackupRunning {
+		t.Errorf("it was waited for: %s", b.State)
+	}
+	close(source.goOn)
+	k.Abandon(time.Hour)
+	k.Close()
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is there: %v", err)
+	}
 }
