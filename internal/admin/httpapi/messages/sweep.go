@@ -3,6 +3,7 @@ package messages
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -111,7 +112,7 @@ func change(ctx context.Context, b management.Messages, by management.Asker, at 
 	swept, err := b.ChangeScheduled(ctx, by, at, f, to)
 	switch code, text := rest.ProtocolError(err); {
 	case err != nil && code != 0 && swept.Count > 0 && !f.Look:
-		return nil, protocol.ChannelErrorf(code, "%s; before, %d messages were changed", text, swept.Count)
+		return nil, &protocol.ChannelError{Code: code, Text: fmt.Sprintf("%s; before, %d messages were changed", text, swept.Count)}
 	case err != nil:
 		return nil, err
 	case f.Named() && swept.Count == 0:
