@@ -22,6 +22,7 @@ type nodeWatcher struct {
 	down    map[string]bool // the nodes that were not heard at the last look
 	alarms  map[alarm]bool  // of the other nodes, at the last look
 	short   func(bool)      // is told whether another node has a memory alarm
+	slow    bool            // that the disk is slow was published
 	stop    chan struct{}   // nil if not watching
 	gone    chan struct{}
 }
@@ -85,6 +86,11 @@ func (w *nodeWatcher) look() {
 			w.publish("node.up", protocol.Table{{Key: "node", Value: m.Name}})
 		case !w.down[m.Name] && !m.Online:
 			w.publish("node.down", protocol.Table{{Key: "node", Value: m.Name}})
+		}
+	}
+	if is := state.Slow != ""; is != w.slow {
+		if w.slow = is; is {
+			w.publish("cluster.leader.slow", protocol.Table{{Key: "node", Value: state.Node}, {Key: "reason", Value: state.Slow}})
 		}
 	}
 	w.down = down

@@ -42,7 +42,7 @@ func (m *member) ClusterState() management.ClusterState {
 
 func (m *member) describe() management.ClusterState {
 	s := m.node.Status()
-	c := management.ClusterState{ID: s.Cluster, Node: fullName(m.cfg.Cluster.Node), Leader: fullName(s.Leader), Term: s.Term, Committed: s.Committed, Level: s.Level, Copies: management.Copies(s.Copies)}
+	c := management.ClusterState{ID: s.Cluster, Node: fullName(m.cfg.Cluster.Node), Leader: fullName(s.Leader), Term: s.Term, Committed: s.Committed, Level: s.Level, Slow: s.Slow, Copies: management.Copies(s.Copies)}
 	for _, o := range s.Members {
 		one := management.Member{
 			Name: fullName(o.Name), Address: o.Address, Clients: o.Clients, Voter: o.Voter, Leader: o.Leads, Online: o.Online, Last: o.Last, Lag: o.Lag, Heard: o.Heard, Ahead: o.Ahead,

@@ -18,6 +18,7 @@ type threeNodes struct {
 	mu     sync.Mutex
 	online [3]bool
 	report *management.Report // of n2
+	slow   string
 }
 
 func (c *threeNodes) set(node int, online bool) {
@@ -34,7 +35,7 @@ func (c *threeNodes) ClusterState() management.ClusterState {
 	for i, name := range []string{"rabbit@n1", "rabbit@n2", "rabbit@n3"} {
 		s.Members = append(s.Members, management.Member{Name: name, Voter: true, Leader: i == 0, Online: c.online[i]})
 	}
-	s.Members[1].Report = c.report
+	s.Members[1].Report, s.Slow = c.report, c.slow
 	return s
 }
 
@@ -68,6 +69,11 @@ func TestEventsOfNodes_CLU32(t *testing.T) {
 		c.mu.Unlock()
 		b.Advance(time.Second)
 		checkEvents(b, heard, "it has room", "alarm.cleared node=rabbit@n2 source=disk")
+		c.mu.Lock()
+		c.slow = "its disk takes 200ms"
+		c.mu.Unlock()
+		b.Advance(2 * time.Second)
+		checkEvents(b, heard, "its disk is slow", "cluster.leader.slow node=rabbit@n1 reason=its disk takes 200ms user_who_performed_action=rmq-internal")
 		for _, line := range []string{"cluster.leader.elected", `"node":"rabbit@n1","previous_leader":"rabbit@n3","term":7`, "node.down", "node.up"} {
 			if n := record.Count(line); n != 1 {
 				t.Errorf("%d lines with %s", n, line)

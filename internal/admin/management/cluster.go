@@ -42,6 +42,7 @@ type ClusterState struct {
 	Committed uint64 // the last entry of the log that a majority has stored
 	Members   []Member
 	Level     int        // the version of the nodes' protocol and records that all members know
+	Slow      string     // why another node is about to lead: the disk of this one is slow; else ""
 	Elections []Election // the last ones that the node knows of, the latest last
 	Copies    Copies
 }

@@ -69,7 +69,7 @@ func (n *Node) watchLeader() {
 			now = Leader{}
 		}
 		if now != last {
-			n.elected.add(now)
+			n.elected.Add(now.Identity, now.Term)
 			if n.cfg.OnLeader != nil {
 				n.cfg.OnLeader(now)
 			}

@@ -10,7 +10,6 @@ import (
 
 	"candlemark/internal/access/auth"
 	"candlemark/internal/storage/cluster/clocks"
-	"candlemark/internal/storage/cluster/nodeid"
 	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/storage/definitions"
 	"candlemark/internal/storage/store"
@@ -148,19 +147,5 @@ func TestRemark_CLU11(t *testing.T) {
 		if _, r := readRemark(b[:n]); len(r.seen) == 2 {
 			t.Errorf("%d bytes: %+v", n, r)
 		}
-	}
-}
-
-// TestElections_CLU32: a node remembers the last elections; of two leaders of one term, the last is right.
-func TestElections_CLU32(t *testing.T) {
-	var e elections
-	for term := range uint64(20) {
-		e.add(Leader{Identity: nodeid.Of("n1", "life"), Term: term})
-		e.add(Leader{})
-		e.add(Leader{Identity: nodeid.Of("n2", "life"), Term: term})
-	}
-	list := e.all()
-	if last := list[len(list)-1]; len(list) != maxElections || last.Leader != "n2" || last.Term != 19 || list[0].Term != 4 {
-		t.Errorf("%d elections, %+v to %+v", len(list), list[0], last)
 	}
 }

@@ -41,12 +41,7 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 	case removed != "":
 		a.Error = removed
 	case h.Kind == wire.KindAsk:
-		if h.Joins {
-			a.Error = m.refuses(h)
-		}
-		if h.Report && n.cfg.Report != nil {
-			a.Report = n.cfg.Report()
-		}
+		m.tells(h, &a)
 	case h.Kind == Drain || h.Kind == Revive || h.Kind == MayReset || h.Kind == Reset:
 		if a.Error = calledOther(h, a); a.Error != "" {
 			break
@@ -82,6 +77,20 @@ func (m *Membership) judge(h wire.Hello) wire.Answer {
 		}
 	}
 	return a
+}
+
+// tells answers a question.
+func (m *Membership) tells(h wire.Hello, a *wire.Answer) {
+	n := m.node
+	if h.Joins {
+		a.Error = m.refuses(h)
+	}
+	if h.Report {
+		a.Pace = n.log.Pace()
+	}
+	if h.Report && n.cfg.Report != nil {
+		a.Report = n.cfg.Report()
+	}
 }
 
 // refuses returns why a caller cannot become a member, "" if it can.
@@ -228,23 +237,13 @@ func (m *Membership) survey() (members []string, problems string) {
 		members = append(members, a.Node+" "+a.Place)
 	}
 	slices.Sort(members)
-	list = append(list, m.search.Agree(identities(members))...)
+	list = append(list, m.search.Agree(nodeid.Identities(members))...)
 	return members, strings.Join(list, "; ")
-}
-
-// identities returns the identity of each place.
-func identities(places []string) (list []string) {
-	for _, p := range places {
-		if id := nodeid.PlaceOf(p).Identity; id != "" {
-			list = append(list, id)
-		}
-	}
-	return list
 }
 
 // bootstrap makes this node the first of a cluster.
 func (m *Membership) bootstrap(members []string) error {
-	if err := m.node.self.Join(nodeid.ClusterOf(identities(members)), members); err != nil {
+	if err := m.node.self.Join(nodeid.ClusterOf(nodeid.Identities(members)), members); err != nil {
 		return err
 	}
 	return m.begin(members)

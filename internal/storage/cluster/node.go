@@ -17,6 +17,7 @@ import (
 	"candlemark/internal/storage/cluster/copies"
 	"candlemark/internal/storage/cluster/discovery"
 	"candlemark/internal/storage/cluster/nodeid"
+	"candlemark/internal/storage/cluster/pace"
 	"candlemark/internal/storage/cluster/raftlog"
 	"candlemark/internal/storage/cluster/wire"
 	"candlemark/internal/storage/definitions"
@@ -92,8 +93,9 @@ type Node struct {
 	timing    *timing
 	lease     lease
 	witness   *witness
-	elected   elections
+	elected   nodeid.Elections
 	reports   reports
+	office    pace.Office
 	free      atomic.Int64 // bytes of the disk
 	reign     atomic.Pointer[reign]
 	log       *raftlog.Log

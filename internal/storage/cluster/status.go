@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"sync"
 	"time"
 
 	"candlemark/internal/storage/cluster/copies"
@@ -21,45 +20,10 @@ type Status struct {
 	Term      uint64
 	Committed uint64 // the last entry that is stored on a majority
 	Members   []Member
-	Level     int        // the version of protocol and records that all members know (CLU-35)
-	Elections []Election // the last maxElections that this process knows of, the latest last
+	Level     int               // the version of protocol and records that all members know (CLU-35)
+	Slow      string            // why another node is about to lead, if this one's disk is slow (CLU-37)
+	Elections []nodeid.Election // the last nodeid.MaxElections that this process knows of, the latest last
 	Copies    copies.Sending
-}
-
-// Election is the begin of a leader's office.
-type Election struct {
-	Leader string // name
-	Term   uint64
-	At     time.Time // when this node learned of it
-}
-
-// maxElections is how many elections a node remembers.
-const maxElections = 16
-
-// elections are the last ones.
-type elections struct {
-	mu   sync.Mutex
-	list []Election
-}
-
-// add notes a new leader.
-func (e *elections) add(l Leader) {
-	if l == (Leader{}) {
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if n := len(e.list); n > 0 && e.list[n-1].Term == l.Term { // name and term of a leader are read one after the other
-		e.list = e.list[:n-1]
-	}
-	e.list = append(e.list, Election{l.Name(), l.Term, time.Now()})
-	e.list = e.list[max(0, len(e.list)-maxElections):]
-}
-
-func (e *elections) all() []Election {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clone(e.list)
 }
 
 // Member is a node of the cluster, by the members that raft knows, or, before the cluster is formed, by the settings.
@@ -82,7 +46,7 @@ const online = 2 * time.Second
 
 // Status describes the cluster. It asks nobody.
 func (n *Node) Status() Status {
-	s := Status{Cluster: n.self.Cluster(), Leader: n.Leader(), Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), Elections: n.elected.all(), Level: n.members.level(), Copies: n.copies.Sending()}
+	s := Status{Cluster: n.self.Cluster(), Leader: n.Leader(), Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), Elections: n.elected.All(), Level: n.members.level(), Slow: n.office.Why(), Copies: n.copies.Sending()}
 	servers := n.members.servers()
 	if len(servers) == 0 {
 		for name := range n.cfg.Members {

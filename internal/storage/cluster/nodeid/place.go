@@ -73,3 +73,13 @@ func Configuration(places []string) (c raft.Configuration) {
 	}
 	return c
 }
+
+// Identities returns the identity of each place that has one.
+func Identities(places []string) (list []string) {
+	for _, p := range places {
+		if id := PlaceOf(p).Identity; id != "" {
+			list = append(list, id)
+		}
+	}
+	return list
+}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"candlemark/internal/storage/cluster/pace"
 	"candlemark/internal/storage/store/vfs"
 
 	"github.com/hashicorp/raft"
@@ -60,6 +61,7 @@ type Log struct {
 	needed atomic.Uint64 // entries from this one on stay, too, up to most bytes
 	most   atomic.Int64
 	tail   atomic.Pointer[[2]uint64]
+	pace   pace.Meter
 	began  atomic.Int64 // when the write that is under way began, ns since 1970; 0 for none
 }
 
@@ -190,10 +192,7 @@ func (l *Log) StoreLogs(list []*raft.Log) error {
 	for len(l.buf)%pageSize != 0 {
 		l.buf = append(l.buf, zeros[:pageSize-len(l.buf)%pageSize]...)
 	}
-	if _, err := f.WriteAt(l.buf, at); err != nil {
-		return l.fail(err)
-	}
-	if err := f.Sync(); err != nil {
+	if err := l.write(f, at); err != nil {
 		return l.fail(err)
 	}
 	l.mu.Lock()
@@ -218,6 +217,19 @@ func (l *Log) StoreLogs(list []*raft.Log) error {
 	}
 	l.trim()
 	l.note()
+	return nil
+}
+
+// write makes a group durable, and notes how long that took.
+func (l *Log) write(f *file, at int64) error {
+	begun := time.Now()
+	if _, err := f.WriteAt(l.buf, at); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	l.pace.Add(time.Now(), time.Since(begun))
 	return nil
 }
 
@@ -340,6 +352,9 @@ func (l *Log) Writing() time.Duration {
 	}
 	return 0
 }
+
+// Pace returns how long writes of the last half minute took.
+func (l *Log) Pace() pace.Sample { return l.pace.Sample(time.Now()) }
 
 // Close closes the files.
 func (l *Log) Close() error {

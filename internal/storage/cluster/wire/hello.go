@@ -13,6 +13,8 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"candlemark/internal/storage/cluster/pace"
 )
 
 // Versions of what nodes say to each other and write into the log that this program knows.
@@ -81,6 +83,7 @@ type Answer struct {
 	Applied uint64 `json:"applied"` // the last entry that it has
 
 	Report json.RawMessage `json:"report,omitempty"` // how the node is; older ones do not say it
+	Pace   pace.Sample     `json:"pace"`             // how long its last writes took, in answers with Report
 }
 
 // challenge is the reply to a Hello: the acceptor has the secret, and asks the dialer to show that it has it, too.
