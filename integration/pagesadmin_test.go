@@ -351,6 +351,7 @@ func TestPageSchedules_REC11(t *testing.T) {
 	w.fill("dialog input[name=note]", "holidays")
 	w.click("dialog button", "Pause")
 	w.sees("holidays")
+	w.backfills()
 	w.shoot("schedule")
 	w.at("#/queue/%2F/reports")
 	w.until("[...document.querySelectorAll('table')].some((t) => t.innerText.includes('hourly') && t.innerText.includes('paused') && t.innerText.includes('every 5m'))")
@@ -366,6 +367,23 @@ func TestPageSchedules_REC11(t *testing.T) {
 	if got := b.request("GET", "/api/x/schedules?columns=name", "", 200); got != `[{"name":"beat"},{"name":"nightly"}]` {
 		t.Error(got)
 	}
+}
+
+// backfills publishes 24 past runs of an hourly schedule, whose page is open.
+func (w *tab) backfills() {
+	w.Helper()
+	w.opens("Backfill…")
+	w.fill("dialog input[name=from]", "2026-01-31T00:00:00Z")
+	w.fill("dialog input[name=to]", "2026-01-31T23:00:00Z")
+	w.sees("24 runs in 1 s")
+	w.shoot("schedule-backfill")
+	w.resize(look{400, 800})
+	w.shoot("schedule-backfill-400")
+	w.until("document.documentElement.scrollWidth <= 400")
+	w.resize(desktop)
+	w.click("dialog button", "Backfill")
+	w.until("document.querySelector('dialog') === null")
+	w.sees("2026-01-31T23:00:00Z")
 }
 
 // The API's description is a searchable page.

@@ -185,3 +185,17 @@ func TestAzureClient_Python(t *testing.T) {
 	}
 	f.do(t, "azure/servicebus.py", port, filepath.Join(folder, "ca"))
 }
+
+// TestAzureClient_Python_CLK5: Azure's client for Python works while the broker's clock is moved.
+func TestAzureClient_Python_CLK5(t *testing.T) {
+	t.Parallel()
+	f := foreign{name: "azure-servicebus", where: "Debian's python3-azure", probe: []string{python, "-c", "import azure.servicebus"}, run: []string{python, "-B"}}
+	f.want(t)
+	folder := t.TempDir()
+	b, _ := secured(t, testkit.NewAuthority(t), folder, "--https", "127.0.0.1:0", "--servicebus-config", sampleConfig, "--servicebus-emulator", "--test-clock")
+	_, port, err := net.SplitHostPort(b.log.address("HTTP listener with TLS started"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.do(t, "azure/testclock.py", port, filepath.Join(folder, "ca"))
+}

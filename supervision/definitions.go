@@ -72,7 +72,7 @@ func (b *broker) DeleteUser(ctx context.Context, name string) (found bool, err e
 	n.asker.Post(n.root, &mail.CloseConnection{
 		User: name, Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "user '%s' is deleted", name),
 	})
-	if schedules := n.schedules.Of(name); schedules > 0 {
+	if schedules := n.schedules.SchedulesOf(name); schedules > 0 {
 		n.cfg.Log.Warn().Str("user", name).Int("schedules", schedules).Msg("a user was deleted as whom schedules publish: their runs are refused until there is such a user again")
 	}
 	return true, nil

@@ -66,6 +66,8 @@ func (k *keeper) DeleteVHost(_ context.Context, name string) (bool, error) {
 	return err == nil, err
 }
 
+func (k *keeper) SchedulesOf(string) int { return 0 }
+
 func (k *keeper) DeleteUser(_ context.Context, name string) (bool, error) {
 	return k.DeleteAccount(name) == nil, nil
 }

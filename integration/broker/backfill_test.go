@@ -173,7 +173,7 @@ func TestImportPaused_REC1(t *testing.T) {
 	})
 }
 
-// TestScheduleUserDeleted_REC12: the log warns when a user is deleted as whom schedules publish.
+// TestScheduleUserDeleted_REC12: the answer and the log warn when a user is deleted as whom schedules publish.
 func TestScheduleUserDeleted_REC12(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		w := bubbleWeb(b)
@@ -184,9 +184,13 @@ func TestScheduleUserDeleted_REC12(t *testing.T) {
 			putSchedule(b, name, `{"every":"1h","queue":"q","user":"app"}`)
 		}
 		w.want(204, "", "DELETE", "/api/users/idle", "")
-		w.want(204, "", "DELETE", "/api/users/app", "")
+		const deleted = `{"warnings":["schedules that publish as user 'app': 2; their runs are refused until there is such a user again"]}`
+		w.want(200, deleted, "DELETE", "/api/users/app", "")
+		w.want(404, "-", "DELETE", "/api/users/app", "")
+		w.want(201, "", "PUT", "/api/users/app", `{"password":"secret","tags":""}`)
+		w.want(200, deleted, "POST", "/api/users/bulk-delete", `{"users":["app"]}`)
 		const warning = `"user":"app","schedules":2,"message":"a user was deleted as whom schedules publish`
-		if b.Log.Count("as whom schedules publish") != 1 || b.Log.Count(warning) != 1 {
+		if b.Log.Count("as whom schedules publish") != 2 || b.Log.Count(warning) != 2 {
 			t.Error("no warning, or another")
 		}
 	})

@@ -30,8 +30,8 @@ func (s *Schedules) pay(vhost, name string, p price) {
 	}
 }
 
-// Of returns the number of schedules that publish as a user.
-func (s *Schedules) Of(user string) (n int) {
+// SchedulesOf implements management.Schedules.
+func (s *Schedules) SchedulesOf(user string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.prices {

@@ -76,11 +76,24 @@ func setSchedule(ctx context.Context, broker *client.Client, c *verb.Call) error
 		body = raw
 	}
 	o, err := broker.Change(ctx, http.MethodPut, nil, body, "x", "schedules", c.VHost, c.Arguments[0])
-	if warnings, _ := o["warnings"].([]any); err == nil && !c.Quiet {
-		for _, w := range warnings {
+	warn(c, o)
+	return err
+}
+
+// warn shows the warnings of an answer.
+func warn(c *verb.Call, o client.Object) {
+	warnings, _ := o["warnings"].([]any)
+	for _, w := range warnings {
+		if !c.Quiet {
 			c.Say("Warning: %v", w)
 		}
 	}
+}
+
+// deleteUser deletes a user, and warns of schedules that publish as the user.
+func deleteUser(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	o, err := broker.Change(ctx, http.MethodDelete, nil, nil, "users", c.Arguments[0])
+	warn(c, o)
 	return err
 }
 

@@ -20,7 +20,7 @@ var userVerbs = []verb.Row{
 	},
 	{
 		Name: "delete_user", About: "Deletes a user and closes its connections", Arguments: "<username>", Title: verb.Text(`Deleting user "{username}" ...`),
-		Run: verb.Deletes("users", "{username}").IfMissing(nil), // as in RabbitMQ 4
+		Run: verb.Action(deleteUser).IfMissing(nil), // as in RabbitMQ 4
 	},
 	{
 		Name: "change_password", About: "Changes the password of a user", Arguments: "<username> [<password>]",

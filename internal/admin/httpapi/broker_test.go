@@ -150,6 +150,8 @@ func (f *fake) DeleteVHost(_ context.Context, name string) (bool, error) {
 	return err == nil, f.err
 }
 
+func (f *fake) SchedulesOf(string) int { return 0 }
+
 func (f *fake) DeleteUser(_ context.Context, name string) (bool, error) {
 	return cmp.Or(f.users, users).DeleteAccount(name) == nil, f.err
 }

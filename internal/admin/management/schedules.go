@@ -27,6 +27,8 @@ type Schedules interface {
 	CancelBackfill(ctx context.Context, by auth.User, vhost, name string) (found bool, err error)
 	// ScheduleTarget reports whether the queue or exchange of a schedule exists.
 	ScheduleTarget(s *parameters.ScheduleSpec) bool
+	// SchedulesOf returns the number of schedules that publish as a user.
+	SchedulesOf(user string) int
 	// ScheduleRuns returns the number of runs of all schedules by their result.
 	ScheduleRuns() map[string]int64
 }

@@ -20,7 +20,7 @@ var accountRoutes = []rest.Route{
 	rest.Post("/api/users/bulk-delete", rest.Administrator, deleteAccounts),
 	rest.Get("/api/users/{name}", rest.Administrator, accounts.One),
 	rest.Put("/api/users/{name}", rest.Administrator, rest.Created(putAccount)),
-	rest.Delete("/api/users/{name}", rest.Administrator, rest.Found(deleteAccount)),
+	rest.Delete("/api/users/{name}", rest.Administrator, deleteAccount),
 	rest.Get("/api/auth/hash_password/{name}", rest.Administrator, hashPassword),
 
 	rest.Get("/api/permissions", rest.Administrator, grants.List).Large(),

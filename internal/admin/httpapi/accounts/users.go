@@ -3,6 +3,7 @@ package accounts
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"maps"
 
 	"candlemark/internal/access/auth"
@@ -130,8 +131,27 @@ func grantsOf(b *rest.Body, name string) (grants []auth.Grant) {
 	return grants
 }
 
-func deleteAccount(r *rest.Request) (bool, error) {
-	return r.Broker.DeleteUser(r.Context(), r.Name)
+// deleteAccount deletes a user. The answer has a body only if there are warnings.
+func deleteAccount(r *rest.Request) (any, error) {
+	found, err := r.Broker.DeleteUser(r.Context(), r.Name)
+	if err == nil && !found {
+		err = rest.ErrNotFound
+	}
+	return deletionWarnings(r, r.Name), err
+}
+
+// deletionWarnings tells of schedules that publish as deleted users (REC-12), nil if there are none.
+func deletionWarnings(r *rest.Request, names ...string) any {
+	var list []string
+	for _, name := range names {
+		if n := r.Broker.SchedulesOf(name); n > 0 {
+			list = append(list, fmt.Sprintf("schedules that publish as user '%s': %d; their runs are refused until there is such a user again", name, n))
+		}
+	}
+	if list == nil {
+		return nil
+	}
+	return map[string][]string{"warnings": list}
 }
 
 // deleteAccounts deletes the existing users of a list.
@@ -142,7 +162,10 @@ func deleteAccounts(r *rest.Request) (any, error) {
 	for i := 0; b.Err == nil && i < len(names); i++ {
 		_, b.Err = r.Broker.DeleteUser(r.Context(), names[i])
 	}
-	return nil, b.Err
+	if b.Err != nil {
+		return nil, b.Err
+	}
+	return deletionWarnings(r, names...), nil
 }
 
 // hashPassword returns the hash of the password in the path, with a new salt, in the form of definitions.

@@ -3,6 +3,7 @@
 import { scheduledIn } from '../actions.js';
 import { get, path, request } from '../api.js';
 import { dialog, el } from '../dom.js';
+import * as format from '../format.js';
 import { button, buttons, choose, field, figure, listOf, section, vhostsOf, word } from '../list.js';
 
 const named = (item) => el('span', { class: 'name' }, item.name);
@@ -55,10 +56,14 @@ function users(main, context) {
       done();
     });
   };
-  const remove = (u) => dialog(`Delete user ${u.name}?`, el('p', null, `This also deletes the permissions in ${u.permissions.length} virtual hosts.`), 'Delete', async () => {
-    await request('DELETE', path('api/users', u.name));
-    done();
-  }, true);
+  const remove = async (u) => {
+    const runs = (await get('api/x/schedules', { query: { columns: 'user' } })).filter((s) => s.user === u.name).length;
+    dialog(`Delete user ${u.name}?`, [el('p', null, `This also deletes the permissions in ${u.permissions.length} virtual hosts.`),
+      runs > 0 && el('p', { class: 'error' }, `${format.plural(runs, 'schedule')} of this user will publish nothing.`)], 'Delete', async () => {
+      await request('DELETE', path('api/users', u.name));
+      done();
+    }, true);
+  };
   return listOf('Users', {
     filters: [], vhosts: false, key: (u) => u.name, nothing: 'There are none.',
     all: async (_, signal) => {

@@ -23,6 +23,22 @@ function line(times, label) {
 const upcoming = (s, count, signal) => get(at(s, 'next'), { query: { count }, signal }).then((o) => o.next);
 const timesOf = (times) => el('ol', { class: 'times' }, times.map((t) => el('li', null, t.due, t.reason && el('span', { class: 'hint' }, ` ${t.reason}`))));
 
+/** previewOf returns an element, and a function that shows there what the broker says about the values of a form, once they stay for a moment. */
+function previewOf(ask) {
+  const shown = el('div', { class: 'preview', 'aria-live': 'polite' });
+  let timer = 0;
+  return [shown, (form) => {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      try {
+        shown.replaceChildren(...await ask(new FormData(form)));
+      } catch (error) {
+        shown.replaceChildren(el('p', { class: 'error' }, error.message));
+      }
+    }, 300);
+  }];
+}
+
 /** edit creates a schedule, or changes one, with the next ten times while it is written. */
 async function edit(s, then) {
   const names = s ? [s.vhost] : await vhostsOf().catch(() => ['/']);
@@ -35,26 +51,17 @@ async function edit(s, then) {
     field('every', 'or an interval, such as 90s, 1h, 7d', { value: String(every) }), field('queue', 'Queue', { value: queue }), field('body', 'Message', { value: body }),
     el('label', null, 'Other settings, as JSON', value), el('p', { class: 'hint', id: 'more-hint' }, 'such as exchange and routing_key, at, start, end, count, jitter, expires, overlap, missed, properties, headers, templates'),
   ];
-  const preview = el('div', { class: 'preview', 'aria-live': 'polite' });
   const read = (form) => {
     const all = parsed(form.get('more') || '{}', 'other settings');
     for (const key of ['cron', 'zone', 'every', 'queue', 'body']) if (form.get(key)) all[key] = key === 'every' && /^\d+$/.test(form.get(key)) ? Number(form.get(key)) : form.get(key);
     return all;
   };
-  let timer = 0;
-  const look = (form) => {
-    clearTimeout(timer);
-    timer = setTimeout(async () => {
-      try {
-        const data = new FormData(form), draft = read(data);
-        if (draft.queue === undefined && draft.exchange === undefined) draft.queue = 'none';
-        const o = await request('POST', path('api/x/schedules', s?.vhost ?? data.get('vhost') ?? '/', 'preview'), { body: { ...draft, name: s?.name ?? data.get('name') ?? '' } });
-        preview.replaceChildren(el('h3', null, 'Next times'), timesOf(o.next), ...o.warnings.filter((w) => !w.includes("'none'")).map((w) => el('p', { class: 'hint' }, w)));
-      } catch (error) {
-        preview.replaceChildren(el('p', { class: 'error' }, error.message));
-      }
-    }, 300);
-  };
+  const [preview, look] = previewOf(async (data) => {
+    const draft = read(data);
+    if (draft.queue === undefined && draft.exchange === undefined) draft.queue = 'none';
+    const o = await request('POST', path('api/x/schedules', s?.vhost ?? data.get('vhost') ?? '/', 'preview'), { body: { ...draft, name: s?.name ?? data.get('name') ?? '' } });
+    return [el('h3', null, 'Next times'), timesOf(o.next), ...o.warnings.filter((w) => !w.includes("'none'")).map((w) => el('p', { class: 'hint' }, w))];
+  });
   dialog(s ? `Schedule ${s.name} in ${s.vhost}` : 'Add a schedule', [el('div', { oninput: (event) => look(event.target.form) }, fields), preview], 'Set', async (form) => {
     await request('PUT', at(s ?? { vhost: form.get('vhost'), name: form.get('name') }), { body: read(form) });
     then();
@@ -85,7 +92,32 @@ function trigger(s, then) {
   });
 }
 
-const actions = (s, then) => [button('Pause or resume…', () => pause(s(), then)), button('Trigger…', () => trigger(s(), then)), button('Edit…', () => edit(s(), then)), button('Delete…', () => remove(s(), then), true)];
+/** backfill publishes the runs of a past span, or cancels that. */
+function backfill(s, then) {
+  const b = s.status.backfill;
+  if (b) {
+    dialog(`Cancel the backfill of ${s.name}?`, el('p', null, `It has published ${format.plural(b.runs, 'run')} from ${b.from} on.`), 'Cancel the backfill', async () => {
+      await request('DELETE', at(s, 'backfill'));
+      then();
+    }, true);
+    return;
+  }
+  const post = (form, more) => request('POST', at(s, 'backfill'), { body: { from: form.get('from'), to: form.get('to'), rate: Number(form.get('rate')), overlap: form.get('overlap'), ...more } });
+  const date = (ms) => new Date(ms).toISOString().replace(/\.\d+/, '');
+  const [preview, look] = previewOf(async (form) => {
+    const o = await post(form, { preview: true });
+    return [el('p', null, `${format.plural(o.runs, 'run')} in ${format.number(Math.ceil(o.seconds))} s, the first:`), timesOf(o.first)];
+  });
+  dialog(`Publish past runs of ${s.name}?`, [el('div', { oninput: (event) => look(event.target.form) },
+    field('from', 'From', { value: date(brokerNow() - day), required: true }), field('to', 'To', { value: date(brokerNow()), required: true }),
+    field('rate', 'Runs a second', { value: 100, type: 'number', min: 1, max: 1000 }), choose('overlap', 'While the message before is in the queue', ['allow', 'skip', 'replace'])), preview], 'Backfill', async (form) => {
+    await post(form);
+    then();
+  });
+  look(preview.closest('form'));
+}
+
+const actions = (s, then) => [button('Pause or resume…', () => pause(s(), then)), button('Trigger…', () => trigger(s(), then)), button('Backfill…', () => backfill(s(), then)), button('Edit…', () => edit(s(), then)), button('Delete…', () => remove(s(), then), true)];
 
 function list(main, context) {
   let asking = null, drawn = 0;
@@ -133,7 +165,8 @@ function one(main, context, [vhost, name]) {
     const s = last = await get(at({ vhost, name }), { signal }), times = await upcoming(s, ticks, signal);
     bar.disabled = false;
     facts.set([['Virtual host', vhost], ['State', s.status.state], ['Next', s.status.due && when(format, s.status.due)], ['Runs', format.number(s.status.runs)], ['Stored', format.number(s.status.stored)], ['Skipped', format.number(s.status.skipped)],
-      ['Missed', format.number(s.status.missed)], ['Refused', format.number(s.status.refused)], ['Unroutable', format.number(s.status.unroutable)]]);
+      ['Missed', format.number(s.status.missed)], ['Refused', format.number(s.status.refused)], ['Unroutable', format.number(s.status.unroutable)],
+      ['Backfill', s.status.backfill ? `${format.plural(s.status.backfill.runs, 'run')} so far, until ${s.status.backfill.to}` : 'none']]);
     value.set(Object.entries(definition(s)).map(([k, v]) => [k, words(v)]));
     runs.replaceChildren(line(times, name), timesOf(times.slice(0, 10)));
     history.show([...(s.status.history ?? [])].reverse());
