@@ -276,8 +276,7 @@ func TestLeaderStopsReading_CLU20(t *testing.T) {
 func TestHungLeader_CLU20(t *testing.T) {
 	hung, asked := make(chan struct{}), make(chan struct{}, 1000)
 	second := forward.Leader{Identity: "n2/2", Term: 2}
-	var p *pair
-	p = newPair(t, func(c *forward.Config) {
+	p := newPair(t, func(c *forward.Config) {
 		dial := c.Dial
 		c.Most, c.Dial = 100, func(l forward.Leader, c forward.Client) (net.Conn, error) {
 			if l == first {
