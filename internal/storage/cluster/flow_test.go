@@ -16,7 +16,7 @@ import (
 
 // TestBytesInFlight_CLU13: entries wait when those under way have many bytes, and calls to a node have a limit; one long entry passes.
 func TestBytesInFlight_CLU13(t *testing.T) {
-	f := &front{kick: make(chan struct{}, 1), sent: map[uint64]proposal{}, lost: make(chan struct{}), sender: 1}
+	f := &front{node: &Node{}, kick: make(chan struct{}, 1), sent: map[uint64]proposal{}, lost: make(chan struct{}), sender: 1}
 	for range 5 {
 		f.add(operation{queue: 1, records: []store.Record{{Kind: store.Put, Body: make([]byte, 5<<20)}}}, true)
 	}
@@ -30,6 +30,9 @@ func TestBytesInFlight_CLU13(t *testing.T) {
 	}
 	if len(sent) != 2 {
 		t.Errorf("%d entries of 5 MiB are under way", len(sent))
+	}
+	if n := f.node.asked.Load(); n != 2 {
+		t.Errorf("%d answers are waited for when the node ends", n)
 	}
 	if list := f.take(1, sent[0]); len(list) != 1 {
 		t.Fatal("the entry is not there")

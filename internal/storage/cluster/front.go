@@ -96,7 +96,6 @@ func (f *front) run() {
 				break
 			}
 			future := f.node.raft.Apply(encodeEntry(origin{f.sender, number, int64(f.clock.Now())}, list), 0)
-			f.node.asked.Add(1)
 			go func() {
 				defer f.node.asked.Add(-1)
 				if err := future.Error(); err != nil {
@@ -107,7 +106,7 @@ func (f *front) run() {
 	}
 }
 
-// next takes the operations of the next entry, nil for none.
+// next takes the operations of the next entry, nil for none. It counts what raft is asked: nothing is asked after fail, so that Node.Close can wait for all answers.
 func (f *front) next() (number uint64, list []operation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,6 +122,7 @@ func (f *front) next() (number uint64, list []operation) {
 	f.waiting = f.waiting[n:]
 	f.urgent = len(f.waiting) > 0
 	f.number++
+	f.node.asked.Add(1)
 	f.flight++
 	f.flying += size
 	f.sent[f.number] = proposal{list, size}
