@@ -90,9 +90,14 @@ func warn(c *verb.Call, o client.Object) {
 	}
 }
 
-// deleteUser deletes a user, and warns of schedules that publish as the user.
+// deleteUser deletes a user, and warns of schedules that publish as the user. Without a warning the answer is empty.
 func deleteUser(ctx context.Context, broker *client.Client, c *verb.Call) error {
-	o, err := broker.Change(ctx, http.MethodDelete, nil, nil, "users", c.Arguments[0])
+	answer, err := broker.Send(ctx, http.MethodDelete, nil, nil, "users", c.Arguments[0])
+	if err != nil || len(answer) == 0 {
+		return err
+	}
+	var o client.Object
+	err = json.Unmarshal(answer, &o)
 	warn(c, o)
 	return err
 }
