@@ -182,12 +182,16 @@ func TestBoundOfHeld_CLU40(t *testing.T) {
 		got[any](r.channel)
 		synctest.Wait()
 		before := shared.Used()
-		for range all {
+		get := func() {
 			r.settled(&mail.Get{Request: mail.Request{ReplyTo: r.channel.pid}, Channel: r.channel.pid, Connection: owner, NoAck: true})
+		}
+		for range all - 1 {
+			get()
 		}
 		if taken := all - r.shell.state.messages.Backlog.Len(); taken != 32 || shared.Used() < before {
 			t.Errorf("%d messages are in answers that are held, %d bytes before, %d now", taken, before, shared.Used())
 		}
+		get() // the queue goes on after what the test has read
 		if n := len(got[any](r.channel)); n != 0 {
 			t.Errorf("%d mails were sent", n)
 		}
