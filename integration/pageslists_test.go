@@ -341,6 +341,7 @@ func lists(w *tab, check func(page string)) {
 		{"#/limits", "There are none.", "limits"},
 		{"#/parameters", "internal_cluster_id", "parameters"},
 		{"#/shovels", "There are none.", "shovels"},
+		{"#/schedules", "There are none.", "schedules"},
 		{"#/definitions", "Upload", "definitions"},
 		{"#/api?name=flow", "1 operation", "api"},
 	} {
