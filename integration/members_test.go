@@ -145,14 +145,7 @@ func TestClusterMembers_CLU25(t *testing.T) {
 		s.start(i)
 	}
 	s.keep(*joinBacklog * 10)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var producers, consumer sync.WaitGroup
-	for p := range uint64(3) {
-		producers.Go(func() { s.publish(ctx, p+1) })
-	}
-	drained := make(chan struct{})
-	consumer.Go(func() { s.consume(drained) })
+	end := s.load(func(ctx context.Context) { s.publish(ctx, 1) }, func(ctx context.Context) { s.publish(ctx, 2) }, func(ctx context.Context) { s.publish(ctx, 3) })
 	s.progress()
 	began := time.Now()
 	s.start(3)
@@ -168,22 +161,37 @@ func TestClusterMembers_CLU25(t *testing.T) {
 		s.voter(i)
 	}
 	s.progress()
-	cancel()
-	producers.Wait()
-	close(drained)
-	consumer.Wait()
-	lost := 0
-	s.confirmed.Range(func(n, _ any) bool {
-		if _, ok := s.seen.Load(n); !ok {
-			lost++
-		}
-		return true
-	})
-	if lost > 0 || s.flagless.Load() > 0 {
-		t.Errorf("%d of %d confirmed messages were lost, %d came again without the flag", lost, s.count.Load(), s.flagless.Load())
-	}
+	end()
 	s.whole(*joinBacklog * 10)
-	t.Logf("%d messages were confirmed", s.count.Load())
+}
+
+// load starts a consumer, and producers that go on until their context ends. The function that it returns ends them, and checks what was confirmed.
+func (s *clusterStorm) load(producers ...func(context.Context)) (end func()) {
+	ctx, cancel := context.WithCancel(s.Context())
+	var producing, consuming sync.WaitGroup
+	for _, p := range producers {
+		producing.Go(func() { p(ctx) })
+	}
+	drained := make(chan struct{})
+	consuming.Go(func() { s.consume(drained) })
+	return func() {
+		s.Helper()
+		cancel()
+		producing.Wait()
+		close(drained)
+		consuming.Wait()
+		lost := 0
+		s.confirmed.Range(func(n, _ any) bool {
+			if _, ok := s.seen.Load(n); !ok {
+				lost++
+			}
+			return true
+		})
+		if lost > 0 || s.flagless.Load() > 0 {
+			s.Errorf("%d of %d confirmed messages were lost, %d came again without the flag", lost, s.count.Load(), s.flagless.Load())
+		}
+		s.Logf("%d messages were confirmed", s.count.Load())
+	}
 }
 
 // whole checks that all messages of keep are there.
