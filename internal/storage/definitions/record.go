@@ -180,7 +180,8 @@ func seal(in table, key, content []byte) []byte {
 	return append(record, content...)
 }
 
-// unseal returns the content of a record.
+// unseal returns the content of a record. A later version of Candlemark that writes other records says so in those of the broker, which are read first: any other
+// record with another version is damaged.
 func unseal(in table, key, record []byte) ([]byte, error) {
 	if len(record) < recordHead {
 		return nil, ErrDamaged
@@ -189,8 +190,11 @@ func unseal(in table, key, record []byte) ([]byte, error) {
 	if binary.BigEndian.Uint32(record[1:]) != checksum(in, key, content) {
 		return nil, ErrDamaged
 	}
-	if record[0] > recordVersion {
+	switch {
+	case record[0] > recordVersion && in == broker:
 		return nil, ErrNewer
+	case record[0] != recordVersion:
+		return nil, ErrDamaged
 	}
 	return content, nil
 }
