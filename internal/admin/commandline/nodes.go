@@ -175,8 +175,14 @@ func drain(ctx context.Context, broker *client.Client, c *verb.Call) error {
 		if lost(unanswered) {
 			unanswered = ask()
 		}
+		if unanswered != nil {
+			return !lost(unanswered)
+		}
 		return n.leader != "" && (n.leader != node || time.Since(asked) > transferAgain)
 	})
+	if err == nil {
+		err = unanswered
+	}
 	switch {
 	case err != nil:
 	case n.leader == node:

@@ -2,11 +2,14 @@ package commandline
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"candlemark/internal/admin/commandline/verb"
@@ -50,5 +53,31 @@ func TestLostAnswers_CLU22(t *testing.T) {
 				t.Errorf("%v, %q", err, out.String())
 			}
 		})
+	}
+}
+
+// TestRefusedAfterLoss_CLU22: a drain whose answer was lost, and that is refused when it is asked for again, fails.
+func TestRefusedAfterLoss_CLU22(t *testing.T) {
+	var puts atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPut {
+			fmt.Fprint(w, `{"node":"rabbit@n1","leader":"rabbit@n1","members":[{"name":"rabbit@n1"},{"name":"rabbit@n2"}]}`)
+			return
+		}
+		if puts.Add(1) == 1 {
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer server.Close()
+	broker, err := client.New(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := verb.NewCall(&verb.Row{Name: "drain", Arguments: "[<node>]"}, &verb.Options{}, server.URL, []string{"rabbit@n2"})
+	c.Out, c.Err = io.Discard, io.Discard
+	var refused *client.Error
+	if err := drain(t.Context(), broker, c); !errors.As(err, &refused) || refused.Status != http.StatusForbidden {
+		t.Errorf("%v", err)
 	}
 }
